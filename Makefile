@@ -13,7 +13,7 @@ DEMO_DIR ?= .demo
 EVAL_FLAGS ?=
 SOAK_TIME ?= 15m
 
-.PHONY: all build demo test test-quick test-pure bench eval soak fuzz lint fmt docs diagram countries xcaddy checks clients release release-snapshot \
+.PHONY: all build demo test test-all bench eval soak fuzz lint fmt docs diagram countries xcaddy checks clients release release-snapshot \
 	image-context clean
 
 all: build
@@ -28,30 +28,30 @@ demo:
 	@$(LAB) build -o $(abspath $(DEMO_DIR))/bin/demo ./cmd/demo
 	@$(DEMO_DIR)/bin/demo -dir $(DEMO_DIR)
 
-# What mostly computes: most of that is left out of short runs and under the race detector, and done by `make test-pure`.
-PURE := ./internal/compiler/... ./internal/geocoding/... ./internal/maptile/... ./internal/matching/... \
-	./internal/roadgraph/...
-
-# What measures and develops the product is in lab/, a module of its own, which a pattern of this one does not reach.
+# What measures and develops the product is in lab/, a Go module of its own, which ./... does not reach.
 LAB := $(GO) -C lab
 
+# What to run after each change. It needs Go and nothing else: -short leaves out whatever needs more, or takes long.
+# Results of unchanged packages are cached, but not those of the integration tests: the cache does not know the server
+# that they build and start. `make lint` runs vet.
 test:
-	@echo "$(if $(RACE),tests run with the race detector,no C compiler found: tests run without the race detector)"
-	$(TEST_ENV) $(GO) test $(RACE) -timeout 30m $(TEST_FLAGS) ./...
-	$(TEST_ENV) $(LAB) test $(RACE) -timeout 30m $(TEST_FLAGS) ./...
-
-# What a change needs before it is tried on all: no race detector, short runs, and nothing that takes long. Packages that
-# are as they were are not tested again, but for the integration tests: the server that they build and start is nothing
-# that the cache of results knows of. `make lint` runs vet.
-test-quick:
 	$(GO) test -short -vet=off $(TEST_FLAGS) $$($(GO) list ./... | grep -v '/integration$$')
 	$(GO) test -short -vet=off -count 1 $(TEST_FLAGS) ./integration
-	$(LAB) test -short -vet=off $(TEST_FLAGS) ./...
 
-# Pure computation at its full size.
-test-pure:
-	$(GO) test -vet=off $(TEST_FLAGS) $(PURE)
+# Pure computation runs at full size without the race detector, which makes it ten times slower. Under the race detector
+# these packages do a fifth of it, or nothing where they start no goroutines.
+COMPUTE := ./internal/compiler/... ./internal/geocoding/... ./internal/matching/...
+SERIAL := ./internal/geo/... ./internal/roadgraph/... ./internal/tiles/... ./internal/trace/...
+
+# All tests, with the race detector wherever there is concurrency. What needs PostgreSQL, a browser, npm, curl or bash
+# runs where they are found.
+test-all:
+	@echo "$(if $(RACE),with the race detector,no C compiler found: without the race detector)"
+	$(GO) test -vet=off $(TEST_FLAGS) $(COMPUTE) $(SERIAL)
 	$(LAB) test -vet=off $(TEST_FLAGS) ./...
+	$(TEST_ENV) $(GO) test $(RACE) -vet=off -timeout 30m $(TEST_FLAGS) $$($(GO) list ./... | \
+		grep -vxF -e "$$($(GO) list ./integration $(SERIAL))")
+	$(TEST_ENV) $(GO) test $(RACE) -vet=off -count 1 -timeout 30m $(TEST_FLAGS) ./integration
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem $(TEST_FLAGS) ./...

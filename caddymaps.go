@@ -8,22 +8,15 @@ import (
 	_ "github.com/mapsedge/caddy-maps/modules/command"
 	_ "github.com/mapsedge/caddy-maps/modules/stores"
 
-	// Geocoders and matchers.
-	_ "github.com/mapsedge/caddy-maps/modules/localgeocoder"
-	_ "github.com/mapsedge/caddy-maps/modules/localmatcher"
-	_ "github.com/mapsedge/caddy-maps/modules/nominatimgeocoder"
-	_ "github.com/mapsedge/caddy-maps/modules/osrmmatcher"
-	_ "github.com/mapsedge/caddy-maps/modules/photongeocoder"
-	_ "github.com/mapsedge/caddy-maps/modules/valhallamatcher"
-
-	// HTTP handlers.
-	_ "github.com/mapsedge/caddy-maps/modules/console"
-	_ "github.com/mapsedge/caddy-maps/modules/docs"
-	_ "github.com/mapsedge/caddy-maps/modules/mapmatch"
-	_ "github.com/mapsedge/caddy-maps/modules/playground"
-	_ "github.com/mapsedge/caddy-maps/modules/reversegeocode"
+	// Handlers and request matchers, with the geocoders and matchers that answer from region files.
+	_ "github.com/mapsedge/caddy-maps/modules/geocoding"
+	_ "github.com/mapsedge/caddy-maps/modules/matching"
+	_ "github.com/mapsedge/caddy-maps/modules/pages"
 	_ "github.com/mapsedge/caddy-maps/modules/tiles"
 
-	// HTTP request matchers.
-	_ "github.com/mapsedge/caddy-maps/modules/regionmatcher"
+	// Geocoders and matchers that ask other servers.
+	_ "github.com/mapsedge/caddy-maps/modules/remote/nominatim"
+	_ "github.com/mapsedge/caddy-maps/modules/remote/osrm"
+	_ "github.com/mapsedge/caddy-maps/modules/remote/photon"
+	_ "github.com/mapsedge/caddy-maps/modules/remote/valhalla"
 )

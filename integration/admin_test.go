@@ -8,6 +8,7 @@ import (
 )
 
 func TestAdminAPI(t *testing.T) {
+	t.Parallel()
 	s := sharedServer(t)
 	var status, regions any
 	s.sendAdmin(t, call{path: "/maps/status"}).want(200).wantHeader("Cache-Control", "no-store").into(&status)
@@ -41,85 +42,6 @@ func TestAdminAPI(t *testing.T) {
 			}
 		})
 	}
-}
-
-// Each user token that is minted is logged, without the token.
-func TestMintsAreLogged(t *testing.T) {
-	s := sharedServer(t)
-	s.userToken(t, "logged-mint")
-	log, err := os.ReadFile(s.log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(log)) {
-		if strings.Contains(line, `"organization":"logged-mint"`) && strings.Contains(line, `"jti":`) && strings.Contains(line, `"subject":"integration"`) {
-			return
-		}
-	}
-	t.Error("no line of the log tells of the user token")
-}
-
-// Every change of an account is logged with who made it and what changed.
-func TestChangesAreLogged(t *testing.T) {
-	s := sharedServer(t)
-	user := s.userToken(t, "logged-changes")
-	acc := s.create(t, user, nil)
-	s.setStatus(t, user, acc.ID, "SUSPENDED")
-	s.setStatus(t, user, acc.ID, "ACTIVE")
-	s.send(t, call{method: "DELETE", path: accounts + "/" + acc.ID, bearer: user}).want(204)
-	log, err := os.ReadFile(s.log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := 0
-	for line := range strings.Lines(string(log)) {
-		if strings.Contains(line, acc.ID) && strings.Contains(line, `"actor":"user:integration"`) {
-			n++
-		}
-	}
-	if n < 4 {
-		t.Errorf("%d lines of the log tell of 4 changes", n)
-	}
-}
-
-// The metrics are there, and still there after a reload, which gives Caddy a new registry.
-func TestMetrics(t *testing.T) {
-	t.Parallel()
-	s := startServer(t)
-	acc := s.create(t, s.userToken(t, "metrics"), nil)
-	access, _ := s.exchange(t, acc.ClientToken, acc.ServerToken)
-	for _, c := range callsWith(access) {
-		s.send(t, c).want(200)
-	}
-	s.send(t, call{path: reverse + "?lat=1&lon=1", bearer: "x"}).want(401)
-	check := func() {
-		t.Helper()
-		text := string(s.sendAdmin(t, call{path: "/metrics"}).want(200).body)
-		for _, name := range []string{"caddy_maps_exchanges_total", "caddy_maps_auth_total", "caddy_maps_cache_hits_total",
-			"caddy_maps_lookup_seconds", "caddy_maps_match_seconds", "caddy_maps_store_staleness_seconds"} {
-			if !strings.Contains(text, "\n# TYPE "+name+" ") {
-				t.Errorf("no metric %s", name)
-			}
-		}
-		for line := range strings.Lines(text) {
-			if strings.HasPrefix(line, "caddy_maps_exchanges_total{") && strings.HasSuffix(line, " 1\n") {
-				return
-			}
-		}
-		t.Error("the exchange was not counted, or forgotten")
-	}
-	check()
-	original, err := os.ReadFile(s.config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if status, body := s.reload(t, string(original)+"\n# changed\n"); status != 200 {
-		t.Fatalf("reload: %d %s", status, body)
-	}
-	if status, body := s.reload(t, strings.Replace(string(original), "max_points 10000", "max_points 9999", 1)); status != 200 {
-		t.Fatalf("reload: %d %s", status, body)
-	}
-	check()
 }
 
 // The example configuration adapts without a warning, and validates where neither its region nor its store is.

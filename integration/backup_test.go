@@ -85,6 +85,7 @@ func TestBackup(t *testing.T) {
 }
 
 func TestBackupRefused(t *testing.T) {
+	t.Parallel()
 	s := sharedServer(t)
 	dir, others := t.TempDir(), t.TempDir()
 	key := filepath.Join(others, "kek")
@@ -126,7 +127,7 @@ func TestBackupRefused(t *testing.T) {
 }
 
 func TestBackupOfPostgres(t *testing.T) {
-	leaveOut(t, "it starts a cluster")
+	leaveOut(t, "starts a cluster")
 	t.Parallel()
 	c := startCluster(t, pgtest.DSN(t))
 	target := filepath.Join(t.TempDir(), "copy.db")

@@ -16,7 +16,7 @@ import (
 // TestBuildMemory: a build stays under the memory that it is given and under eight times its extract of temporary
 // files, and makes the same bytes with little memory as with what it takes where nobody says how much.
 func TestBuildMemory(t *testing.T) {
-	leaveOut(t, "it compiles a large map")
+	leaveOut(t, "compiles a large map")
 	t.Parallel()
 	output := filepath.Join(t.TempDir(), "little.region")
 	b, err := testregion.Command(plain, "--memory", fmt.Sprint(compiler.LeastMemory))(t.Context(), extract, output)
@@ -47,7 +47,7 @@ func TestBuildMemory(t *testing.T) {
 // TestBuildKilled: what a killed build leaves is gone after the next one of that name, wherever its temporary files
 // are.
 func TestBuildKilled(t *testing.T) {
-	leaveOut(t, "it begins to compile a map again and again")
+	leaveOut(t, "begins to compile a map again and again")
 	t.Parallel()
 	small := filepath.Join(t.TempDir(), "village.osm")
 	if err := os.WriteFile(small, []byte(village), 0o600); err != nil {

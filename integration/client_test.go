@@ -269,13 +269,16 @@ func (s *server) setStatus(t testing.TB, userToken, id, status string) {
 	}
 }
 
-// Addresses of the service.
+// Addresses and texts of the service.
 const (
 	accounts = "/api/v1/service-accounts"
 	external = "/api/v1/external"
 	reverse  = "/v2/search/reverse-geocoding"
 	match    = "/api/route/matching/"
 	route    = "/api/v1/route"
+	coverage = "/v2/search/coverage"
+	jsonType = "application/json"
+	badKey   = "invalid or missing api key"
 )
 
 // dover is a drive of half a kilometre along Loockerman Street in Dover, with some metres of error.

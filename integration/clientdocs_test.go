@@ -38,6 +38,8 @@ func clientBlocks(t *testing.T, section, language string) (blocks []string) {
 
 // What docs/build/clients.md shows of the generated clients stands in the programs that .ci/clients runs.
 func TestClientSnippets(t *testing.T) {
+	leaveOut(t, "checks documents")
+	t.Parallel()
 	for language, files := range map[string]string{"go": "go/*.go", "ts": "typescript/*.ts", "yaml": "go/maps.yaml"} {
 		names, err := filepath.Glob(filepath.Join(root, "clients", files))
 		if err != nil {
@@ -94,6 +96,8 @@ func scripted(t *testing.T, env []string, script, name string, args ...string) s
 
 // The requests by curl as they stand, and then once more with an access token that is refused.
 func TestClientDocsCurl(t *testing.T) {
+	leaveOut(t, "needs curl and jq")
+	t.Parallel()
 	for _, program := range []string{"curl", "jq"} {
 		if _, err := exec.LookPath(program); err != nil {
 			t.Skip(err)
@@ -115,6 +119,8 @@ func TestClientDocsCurl(t *testing.T) {
 }
 
 func TestClientDocsPython(t *testing.T) {
+	leaveOut(t, "needs Python")
+	t.Parallel()
 	s := sharedServer(t)
 	user := s.userToken(t, "clients-python")
 	acc := s.create(t, user, nil)
@@ -147,6 +153,8 @@ except urllib.error.HTTPError as error:
 
 // A page of another origin asks as documented, with a first token that has ended.
 func TestClientDocsBrowser(t *testing.T) {
+	leaveOut(t, "needs a browser")
+	t.Parallel()
 	mux := http.NewServeMux()
 	own := httptest.NewServer(mux) // of the page
 	defer own.Close()

@@ -108,7 +108,7 @@ func TestClusterHearsOfSuspension(t *testing.T) {
 		}
 		t.Run(test.name, func(t *testing.T) {
 			if test.cut {
-				leaveOut(t, "it starts another cluster")
+				leaveOut(t, "starts another cluster")
 			}
 			dsn := pgtest.DSN(t)
 			c := startCluster(t, dsn)
@@ -213,7 +213,7 @@ func (c *cluster) suspendOnce(t *testing.T) time.Duration {
 // The database is away: known tokens live on for max_stale and no longer, management fails at once, and all comes
 // back by itself.
 func TestClusterWithoutDatabase(t *testing.T) {
-	leaveOut(t, "it waits while the database is away")
+	leaveOut(t, "waits while the database is away")
 	for _, test := range []struct {
 		name        string
 		leave, back func(*pgtest.Proxy)
@@ -318,7 +318,7 @@ func TestClusterWithoutDatabase(t *testing.T) {
 
 // A server that was stopped, as a virtual machine can be, knows with its first request that it has missed something.
 func TestClusterFrozenServer(t *testing.T) {
-	leaveOut(t, "it waits while a server is paused")
+	leaveOut(t, "waits while a server is paused")
 	t.Parallel()
 	c := startCluster(t, pgtest.DSN(t), "max_stale 60s", "max_stale 1s")
 	frozen := c.nodes[1]
@@ -354,7 +354,7 @@ func TestClusterFrozenServer(t *testing.T) {
 
 // What Caddy shows of its configuration holds no password, and a configuration with one is refused.
 func TestClusterConfiguration(t *testing.T) {
-	leaveOut(t, "it starts a cluster")
+	leaveOut(t, "starts a cluster")
 	t.Parallel()
 	dsn := pgtest.DSN(t)
 	c := startCluster(t, dsn)

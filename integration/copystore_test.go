@@ -10,7 +10,7 @@ import (
 
 // A server moves from SQLite to PostgreSQL, and every token stays as good as it was.
 func TestCopyStore(t *testing.T) {
-	leaveOut(t, "it starts several servers and runs many commands")
+	leaveOut(t, "starts several servers and runs many commands")
 	t.Parallel()
 	s := startServer(t, "# refresh_rotation", "refresh_rotation")
 	const target = "postgres:{env.MAPS_TEST_DATABASE}"

@@ -21,7 +21,7 @@ import (
 // `make demo` as a user runs it: twice, each time until its credentials are there, and interrupted then. Every curl
 // line that it prints works when it is pasted.
 func TestMakeDemo(t *testing.T) {
-	leaveOut(t, "it builds the server and a map anew")
+	leaveOut(t, "builds the server and a map anew")
 	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Log("needs make and signals")

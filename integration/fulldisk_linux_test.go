@@ -41,7 +41,7 @@ func (s *server) health(t *testing.T) (h struct {
 // A store whose disk is full says so, before anybody meets it and while it lasts; what only reads goes on; and
 // when there is room, all goes on by itself, with everything that was acknowledged.
 func TestFullDisk(t *testing.T) {
-	leaveOut(t, "it waits until a store tries again")
+	leaveOut(t, "waits until a store tries again")
 	t.Parallel()
 	s := newServer(t)
 	s.piped = true

@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"sync"
@@ -8,14 +9,14 @@ import (
 	"time"
 )
 
-// untilLimited sends a call over and over, by several clients, until one answer is a 429, and returns that answer and
-// how many others there were. The others must have the given status.
+// untilLimited sends a call by several clients until a response is a 429, and returns that and the number of others,
+// which must have the given status.
 func (s *server) untilLimited(t *testing.T, c call, status int) (limited *answer, passed int) {
 	t.Helper()
 	var mu sync.Mutex
 	var clients sync.WaitGroup
 	deadline := time.Now().Add(20 * time.Second)
-	for range 8 {
+	for range 4 {
 		clients.Go(func() {
 			for time.Now().Before(deadline) {
 				a, err := s.trySend(t, c)
@@ -40,145 +41,115 @@ func (s *server) untilLimited(t *testing.T, c call, status int) (limited *answer
 	}
 	clients.Wait()
 	if limited == nil {
-		t.Fatalf("%.100s: no limit after %d answers", c.path, passed)
+		t.Fatalf("%.100s: no limit after %d responses", c.path, passed)
 	}
 	return limited, passed
 }
 
-// wantLimited checks all of a 429 that is the same in both families.
-func wantLimited(t *testing.T, a *answer, window time.Duration) {
-	t.Helper()
-	a.want(429).wantHeader("Content-Type", jsonType).wantHeader("Cache-Control", "no-store")
-	wait, err := strconv.Atoi(a.header.Get("Retry-After"))
-	if err != nil || wait < 1 || time.Duration(wait)*time.Second > window+time.Second {
-		t.Errorf("Retry-After is %q, with a window of %v", a.header.Get("Retry-After"), window)
+// TestLimits runs Caddyfile.example with small limits: those of an account, and ahead of maps_auth those of a client
+// address, which a client cannot choose. Clients learn what is allowed, and when to come again.
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, "# trusted_proxies static 10.0.0.0/8", "trusted_proxies static 127.0.0.1/32",
+		"# trusted_proxies_strict", "trusted_proxies_strict", "# cors https://app.example.com", "cors "+page)
+	s.limits, s.raced = true, true
+	const account, address, tiles, tilesAddress, tokens, management = 5, 10, 6, 12, 20, 15
+	for name, n := range map[string]int{"ACCOUNT": account, "ADDRESS": address, "TILES": tiles,
+		"TILES_ADDRESS": tilesAddress, "TOKENS": tokens, "MANAGEMENT": management} {
+		s.env = append(s.env, fmt.Sprintf("MAPS_LIMIT_%s=%d", name, n))
 	}
-}
-
-func wantLimitedPlatform(t *testing.T, a *answer, window time.Duration) {
-	t.Helper()
-	wantLimited(t, a, window)
-	if got, want := string(a.body), `{"error":"Too Many Requests"}`; got != want {
-		t.Errorf("the body is %s, want %s", got, want)
+	s.run(t)
+	user := s.userToken(t, "limits")
+	var access [3]string
+	for i := range access {
+		acc := s.create(t, user, map[string]any{"scopes": []string{"REVERSEGEOCODING", "DIRECTION", "TILE"}})
+		access[i], _ = s.exchange(t, acc.ClientToken, acc.ServerToken)
 	}
-}
-
-// An account may make 50 requests a second on all maps together, and what one account does takes nothing from another.
-func TestAccountLimit(t *testing.T) {
-	s := startLimited(t)
-	user := s.userToken(t, "account-limit")
-	var tokens [2]string
-	for i := range tokens {
-		acc := s.create(t, user, nil)
-		tokens[i], _ = s.exchange(t, acc.ClientToken, acc.ServerToken)
-	}
-	at := func(token string) call { return call{path: reverse + "?lat=39.15&lon=-75.52", bearer: token} }
-
-	start := time.Now()
-	limited, passed := s.untilLimited(t, at(tokens[0]), 200)
-	took := time.Since(start)
-	wantLimitedPlatform(t, limited, time.Second)
-	if windows := int(took/time.Second) + 1; passed < 50 || passed > 50*windows {
-		t.Errorf("%d requests passed in %v, want 50 in each second", passed, took)
-	}
-	for range 20 {
-		s.send(t, at(tokens[1])).want(200)
-	}
-
-	// The same account, by another endpoint: the same limit, in the words of that endpoint.
-	limited, _ = s.untilLimited(t, call{path: matchPath(dover, "&apiKey="+tokens[0])}, 200)
-	wantLimited(t, limited, time.Second)
-	if got, want := string(limited.body),
-		`{"error":{"code":"TooManyRequests","message":"Too Many Requests","status":429}}`; got != want {
-		t.Errorf("the body is %s, want %s", got, want)
-	}
-	s.untilLimited(t, at(tokens[0]), 200)
-	deadline := time.Now().Add(10 * time.Second)
-	for s.send(t, at(tokens[0])).status != 200 {
-		if time.Now().After(deadline) {
-			t.Fatal("the account is still refused 10 s later")
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-}
-
-// Whoever sends bad tokens is stopped ahead of maps_auth, by IP, and nobody else is: behind a trusted load balancer
-// each client has an IP of its own, which it cannot choose.
-func TestClientIPLimits(t *testing.T) {
-	s := startLimited(t,
-		"# trusted_proxies static 10.0.0.0/8", "trusted_proxies static 127.0.0.1/32",
-		"# trusted_proxies_strict", "trusted_proxies_strict")
-	user := s.userToken(t, "address-limits")
-	acc := s.create(t, user, nil)
-	access, _ := s.exchange(t, acc.ClientToken, acc.ServerToken)
-	// The load balancer is this test: what it adds stands last.
-	from := func(c call, ips string) call {
-		c.header = map[string][]string{"X-Forwarded-For": {ips}}
+	// The load balancer is this test: the address that it adds is the last one.
+	from := func(c call, addresses string) call {
+		c.header = map[string][]string{"X-Forwarded-For": {addresses}, "Origin": {page}}
 		return c
 	}
-	forged := access[:len(access)-8] + "AAAAAAAA"
-	wrong := exchangeCall(acc.ServerToken, acc.ClientToken)
-	for _, test := range []struct {
-		name      string
-		bad, good call
-		status    int // of the bad one, before the limit
-		events    int
-		window    time.Duration
+	const mapsPolicy = `"maps_addresses";q=10;w=1, "maps_accounts";q=5;w=1`
+	const tilesPolicy = `"tiles_addresses";q=12;w=1, "tiles_accounts";q=6;w=1`
+	for i, test := range []struct {
+		zone   string
+		call   call
+		status int // before the limit
+		limit  int
+		window int // s
+		policy string
 	}{
-		{"maps", call{path: reverse + "?lat=1&lon=1", bearer: forged}, call{path: reverse + "?lat=1&lon=1", bearer: access},
-			401, 200, time.Second},
-		{"exchange", wrong, exchangeCall(acc.ClientToken, acc.ServerToken), 401, 100, 10 * time.Second},
-		{"management", call{path: accounts, bearer: forged}, call{path: accounts, bearer: user}, 401, 100, 10 * time.Second},
+		{"maps_addresses", call{path: reverse + place}, 401, address, 1, mapsPolicy},
+		{"maps_accounts", call{path: reverse + place, bearer: access[0]}, 200, account, 1, mapsPolicy},
+		{"maps_accounts", call{path: matchPath(dover, ""), bearer: access[2]}, 200, account, 1, mapsPolicy},
+		{"tiles_addresses", call{path: "/tiles/delaware/0/0/0.mvt"}, 401, tilesAddress, 1, tilesPolicy},
+		{"tiles_accounts", call{path: "/tiles/delaware/0/0/0.mvt", bearer: access[0]}, 200, tiles, 1, tilesPolicy},
+		{"tokens", exchangeCall("mpc_x", "mps_x"), 401, tokens, 10, `"tokens";q=20;w=10`},
+		{"tokens", refreshCall("mpr_x"), 401, tokens, 10, `"tokens";q=20;w=10`},
+		{"management", call{path: accounts}, 401, management, 10, `"management";q=15;w=10`},
+		{"unknown_addresses", call{path: "/nothing"}, 404, address, 1, ""},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			const attacker, other = "203.0.113.1", "203.0.113.2"
-			start := time.Now()
-			limited, passed := s.untilLimited(t, from(test.bad, attacker), test.status)
-			took := time.Since(start)
-			wantLimitedPlatform(t, limited, test.window)
-			if windows := int(took/test.window) + 1; passed < test.events || passed > test.events*windows {
-				t.Errorf("%d requests passed in %v, want %d in %v", passed, took, test.events, test.window)
+		t.Run(test.zone+" "+test.call.path[:min(len(test.call.path), 20)], func(t *testing.T) {
+			attacker, other := fmt.Sprintf("203.0.113.%d", i), fmt.Sprintf("198.51.100.%d", i)
+			began := time.Now()
+			a, passed := s.untilLimited(t, from(test.call, attacker), test.status)
+			if windows := int(time.Since(began)/time.Second)/test.window + 1; passed < test.limit-1 ||
+				passed > test.limit*windows {
+				t.Errorf("%d requests passed in %d windows, want %d in each", passed, windows, test.limit)
 			}
-			for range 20 {
-				a := s.send(t, from(test.good, other)).want(200)
-				if test.name == "exchange" {
-					var tokens tokensBody
-					a.into(&tokens)
-					secret(tokens.Data.AccessToken)
-					secret(tokens.Data.RefreshToken)
-				}
+			_, code := familyError(t, test.call.path[:strings.IndexAny(test.call.path+"?", "?")], 429, string(a.body))
+			if routing := strings.HasPrefix(test.call.path, match); routing != (code == "TooManyRequests") {
+				t.Errorf("the body is %s", a.body)
 			}
-			// An IP that the client wrote itself, before the one that the load balancer saw.
-			wantLimitedPlatform(t, first(s.untilLimited(t, from(test.bad, "198.51.100.7, "+attacker), test.status)), test.window)
-			if test.window > time.Second {
-				// Nothing has left the window since: one more IP that is made up does not help either.
-				s.send(t, from(test.good, other+", "+attacker)).want(429)
+			wait, err := strconv.Atoi(a.header.Get("Retry-After"))
+			if err != nil || wait < 1 || wait > test.window+1 {
+				t.Errorf("Retry-After is %q", a.header.Get("Retry-After"))
 			}
+			a.wantHeader("Content-Type", jsonType).wantHeader("Cache-Control", "no-store").
+				wantHeader("RateLimit-Policy", test.policy).
+				wantHeader("RateLimit", fmt.Sprintf(`"%s";r=0;t=%d`, test.zone, wait)).
+				wantHeader("Access-Control-Allow-Origin", page).
+				wantHeader("Access-Control-Expose-Headers", "Retry-After, RateLimit, RateLimit-Policy")
+			if test.window == 1 { // another request may be in the next window
+				return
+			}
+			s.send(t, from(test.call, other)).want(test.status).wantHeader("RateLimit-Policy", test.policy).
+				wantHeader("RateLimit", "")
+			s.send(t, from(test.call, other+", "+attacker)).want(429) // an address that the client made up
 		})
 	}
-	// A client that is refused tokens still gets the keys, which upstreams ask for.
-	s.send(t, from(call{path: external + "/jwks.json"}, "203.0.113.1")).want(200)
+	// One account takes nothing from another, and upstreams get the keys from a client that is refused tokens.
+	s.untilLimited(t, from(call{path: reverse + place, bearer: access[0]}, "192.0.2.1"), 200)
+	s.send(t, from(call{path: reverse + place, bearer: access[1]}, "192.0.2.2")).want(200)
+	s.send(t, from(call{path: external + "/jwks.json"}, "203.0.113.5")).want(200).wantHeader("RateLimit-Policy", "")
+	// An IPv6 network of 64 bits counts as one client.
+	for _, test := range []struct{ first, same, other string }{
+		{"2001:db8:1:2:3:4:5:6", "2001:0db8:0001:0002:ffff::1", "2001:db8:1:3:3:4:5:6"},
+		{"2001:db9::1", "2001:db9:0:0:7:8:9:a", "2001:db9:0:1::1"},
+		{"2003:1:2:3::", "2003:1:2:3::ffff", "2003:1:2::3:0:0:0"},
+		{"::ffff:192.0.2.3", "::ffff:192.0.2.3", "::ffff:192.0.2.4"},
+	} {
+		s.untilLimited(t, from(refreshCall("mpr_x"), test.first), 401)
+		s.send(t, from(refreshCall("mpr_x"), test.same)).want(429)
+		s.send(t, from(refreshCall("mpr_x"), test.other)).want(401)
+	}
 }
 
-// Without trusted proxies nobody is believed who says that he speaks for others, and refresh counts as exchange does.
-func TestForwardedIPIsNotBelieved(t *testing.T) {
-	s := startLimited(t)
-	n := 0
-	next := func() map[string][]string {
-		n++
-		return map[string][]string{"X-Forwarded-For": {"203.0.113." + strconv.Itoa(n%250)},
-			"Forwarded": {"for=203.0.113." + strconv.Itoa(n%250)}}
+// Without trusted proxies no client is believed that names another address.
+func TestForwardedAddressIsNotBelieved(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	s.limits, s.env = true, []string{"MAPS_LIMIT_TOKENS=10"}
+	s.run(t)
+	for n := range 11 {
+		c := refreshCall("mpr_x")
+		address := "203.0.113." + strconv.Itoa(n)
+		c.header = map[string][]string{"X-Forwarded-For": {address}, "Forwarded": {"for=" + address}}
+		status := 401
+		if n == 10 {
+			status = 429
+		}
+		s.send(t, c).want(status)
 	}
-	c := refreshCall("mpr_" + strings.Repeat("x", 49))
-	for range 100 {
-		c.header = next()
-		s.send(t, c).want(401)
-	}
-	c.header = next()
-	wantLimitedPlatform(t, s.send(t, c), 10*time.Second)
-	exchange := exchangeCall("mpc_x", "mps_x")
-	exchange.header = next()
-	wantLimitedPlatform(t, s.send(t, exchange), 10*time.Second)
 }
-
-func first[A, B any](a A, _ B) A { return a }

@@ -15,16 +15,16 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/testkit/pgtest"
 )
 
-// What TestMain makes once for all tests.
+// TestMain makes these once for all tests.
 var (
 	workDir string // removed at the end
 	plain   string // path of the server's binary
 	raced   string // path of the same with the race detector, if the tests have it
 	region  string // path of the compiled map of Delaware; tests that change it take a copy
-	extract string // path of the extract it was compiled from
+	extract string // path of the extract that it was compiled from
 )
 
-// root is the repository's directory: tests run in that of their package.
+// root is the repository's directory. Tests run in the directory of their package.
 var root = func() string {
 	dir, err := filepath.Abs("..")
 	if err != nil {
@@ -34,6 +34,9 @@ var root = func() string {
 }()
 
 func TestMain(m *testing.M) {
+	if standin(filepath.Base(os.Args[0]), os.Args[1:]) {
+		return
+	}
 	testkit.Waiting()
 	code, err := runTests(m)
 	if err != nil {
@@ -52,7 +55,7 @@ func runTests(m *testing.M) (code int, err error) {
 	if err := build(); err != nil {
 		return 1, err
 	}
-	// now, not while some test looks at the clock
+	// Reading these takes a while, which tests that measure time must not include.
 	for _, read := range []func() (*description, error){publicAPI, adminAPI} {
 		if _, err := read(); err != nil {
 			return 1, err
@@ -62,23 +65,17 @@ func runTests(m *testing.M) (code int, err error) {
 	return code, errors.Join(stopShared(), searchSecrets())
 }
 
-// build makes all that tests share at once: linking one server leaves processors idle that link the other.
+// build makes everything that tests share, in parallel: a linker mostly uses one processor.
 func build() error {
-	plain = filepath.Join(workDir, "caddy.exe") // Windows wants the ending, nobody else minds
+	plain = filepath.Join(workDir, "caddy.exe") // Windows needs the extension
 	raced = plain
 	var making errgroup.Group
 	making.Go(func() error {
-		// As `make demo` builds it, or the quick tests, in which that has no part, so that it is compiled once.
-		args, env := []string{"build", "-o", plain}, []string(nil)
-		if testing.Short() {
-			args = append(args, "-ldflags=-s -w")
-		} else {
-			args, env = append(args, "-trimpath"), []string{"CGO_ENABLED=0"}
-		}
-		if err := inRoot(env, "go", append(args, "./caddy")...); err != nil {
+		// With the flags of the tests' own build and of `make demo`, so that nothing is compiled twice.
+		if err := inRoot("go", "build", "-o", plain, "./caddy"); err != nil {
 			return err
 		}
-		if err := inRoot(nil, "go", "mod", "download", testkit.Module); err != nil {
+		if err := inRoot("go", "mod", "download", testkit.Module); err != nil {
 			return err
 		}
 		var err error
@@ -86,27 +83,26 @@ func build() error {
 			return err
 		}
 		region = filepath.Join(workDir, "delaware.region")
-		return inRoot(nil, plain, "maps", "build", extract, "--output", region)
+		return inRoot(plain, "maps", "build", extract, "--output", region)
 	})
 	if testkit.RaceDetector { // then the server is built with it too
 		raced = filepath.Join(workDir, "race.exe")
-		making.Go(func() error { return inRoot(nil, "go", "build", "-race", "-ldflags=-s -w", "-o", raced, "./caddy") })
+		making.Go(func() error { return inRoot("go", "build", "-race", "-o", raced, "./caddy") })
 	}
 	return making.Wait()
 }
 
-// leaveOut skips a test that takes too long for the quick tests.
+// leaveOut skips a test in short runs, because it needs more than Go or takes long.
 func leaveOut(t testing.TB, why string) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("left out of the quick tests: " + why)
+		t.Skip("left out of short runs: " + why)
 	}
 }
 
-func inRoot(env []string, name string, args ...string) error {
+func inRoot(name string, args ...string) error {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = root
-	cmd.Env = append(os.Environ(), env...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, out)
 	}

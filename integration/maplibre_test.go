@@ -18,7 +18,8 @@ import (
 // MapLibre draws our tiles by the style of Protomaps, whose schema they have, and by our own, in all of both versions'
 // opinion without an error: towns, streets and buildings, and the sea where it is.
 func TestMapLibre(t *testing.T) {
-	leaveOut(t, "it needs a browser")
+	leaveOut(t, "needs a browser")
+	t.Parallel()
 	modules := os.Getenv("MAPS_TEST_NPM")
 	if modules == "" {
 		t.Skip("MAPS_TEST_NPM names no node_modules with MapLibre (make checks): it draws nothing in this run")

@@ -19,7 +19,7 @@ import (
 	v3 "github.com/pb33f/libopenapi/datamodel/high/v3"
 )
 
-// description is an OpenAPI document, with which requests and answers are compared.
+// description is an OpenAPI document, with which requests and responses are compared.
 type description struct {
 	model     *v3.Document
 	validator validator.Validator
@@ -87,7 +87,7 @@ func tidy(path string) string {
 	return path
 }
 
-// Each kind of answer of an operation is compared so often, and then every so many times: some tests send thousands.
+// Some tests send thousands of requests: of each kind of response the first 100 are compared, then one of 50.
 const (
 	alwaysCompared = 100
 	thenOneOf      = 50
@@ -99,12 +99,12 @@ func (d *description) compare(t testing.TB, req *http.Request, body string, a *a
 	path := tidy(req.URL.Path)
 	template := d.find(path)
 	switch {
-	case template == "" || req.Method == http.MethodOptions: // a path of nobody, and preflights
+	case template == "" || req.Method == http.MethodOptions: // no path of ours, and preflights
 		return
 	case (a.status == 400 || a.status == 431) && strings.HasPrefix(a.header.Get("Content-Type"), "text/plain"):
-		return // refused by Go's server, before anybody has read the URL
+		return // refused by Go's server before a handler has run
 	case template == route && !slices.Contains([]int{401, 403, 429}, a.status):
-		return // what the upstream answers is its own affair
+		return // the upstream's own response
 	}
 	fail := func(problem string) {
 		t.Helper()
@@ -128,7 +128,7 @@ func (d *description) compare(t testing.TB, req *http.Request, body string, a *a
 		return
 	}
 
-	d.mu.Lock() // the validator makes no promise
+	d.mu.Lock() // the validator is not documented to be safe for concurrent use
 	defer d.mu.Unlock()
 	kind := fmt.Sprint(method, " ", template, " ", a.status, " ", a.header.Get("Content-Type"))
 	n := d.seen[kind]
@@ -163,6 +163,8 @@ func (d *description) compare(t testing.TB, req *http.Request, body string, a *a
 
 // The comparison finds what it is for: fields, statuses, types, headers and parameters that are not as documented.
 func TestOpenAPIComparison(t *testing.T) {
+	leaveOut(t, "checks documents")
+	t.Parallel()
 	d, err := readDescription("openapi.yaml") // one that has seen nothing yet
 	if err != nil {
 		t.Fatal(err)
@@ -178,18 +180,11 @@ func TestOpenAPIComparison(t *testing.T) {
 		says   string // what the failure names; "" where there is none
 	}{
 		{"as documented", call{path: reverse + "?lat=1&lon=2", bearer: "a.b.c"}, 200, jsonHeader, found, ""},
-		{"by apiKey", call{path: reverse + "?lat=1&lon=2&apiKey=a.b.c"}, 200, jsonHeader, found, ""},
 		{"no credential", call{path: reverse + "?lat=1&lon=2"}, 200, jsonHeader, found, "request"},
-		{"no lat", call{path: reverse + "?lon=2", bearer: "a.b.c"}, 200, jsonHeader, found, "lat"},
-		{"lat out of range", call{path: reverse + "?lat=91&lon=2", bearer: "a.b.c"}, 200, jsonHeader, found, "lat"},
-		{"size out of range, refused", call{path: reverse + "?lat=1&lon=2&size=9", bearer: "a.b.c"}, 400, jsonHeader,
-			`{"error":"size","code":"FAILED_VALIDATION"}`, ""},
 		{"more fields", call{path: reverse + "?lat=1&lon=2", bearer: "a.b.c"}, 200, jsonHeader,
 			`{"data":{"query":"1.000000,2.000000","results":[],"total":0}}`, "total"},
 		{"a field too few", call{path: reverse + "?lat=1&lon=2", bearer: "a.b.c"}, 200, jsonHeader,
 			`{"data":{"results":[]}}`, "query"},
-		{"another code", call{path: reverse + "?lat=1&lon=2", bearer: "a.b.c"}, 400, jsonHeader,
-			`{"error":"lat","code":"BAD"}`, "code"},
 		{"another status", call{path: reverse + "?lat=1&lon=2", bearer: "a.b.c"}, 418, jsonHeader, `{"error":"tea"}`, "418"},
 		{"another media type", call{path: reverse + "?lat=1&lon=2", bearer: "a.b.c"}, 200,
 			http.Header{"Content-Type": {"text/html"}}, found, "text/html"},
@@ -198,13 +193,10 @@ func TestOpenAPIComparison(t *testing.T) {
 			`{"error":"invalid or missing api key"}`, "WWW-Authenticate"},
 		{"the other family", call{path: match + "?path=x"}, 422, jsonHeader, `{"error":"path","code":"FAILED_VALIDATION"}`,
 			"error"},
-		{"a code of another status", call{path: match + "?path=x"}, 404, jsonHeader,
-			`{"error":{"code":"NotFound","message":"x","status":404}}`, "code"},
 		{"a field of a body", call{method: "POST", path: accounts, bearer: "a.b.c", contentType: jsonType,
 			body: `{"platform":"TV","scopes":["TILE"]}`}, 201, jsonHeader, `{}`, "platform"},
 		{"a method", call{method: "PUT", path: accounts}, 200, jsonHeader, `{}`, "method"},
-		{"a method, refused", call{method: "PUT", path: accounts}, 405, jsonHeader, `{}`, ""},
-		{"a path of nobody", call{path: "/nothing"}, 418, jsonHeader, `{}`, ""},
+		{"a path that is not documented", call{path: "/nothing"}, 418, jsonHeader, `{}`, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			req, err := newRequest("http://127.0.0.1", test.call)

@@ -14,7 +14,8 @@ import (
 
 // axe-core finds nothing on any page, in each state that it can be in, in a wide window, in the dark, and on a phone.
 func TestPagesAxe(t *testing.T) {
-	leaveOut(t, "it needs a browser")
+	leaveOut(t, "needs a browser")
+	t.Parallel()
 	modules := os.Getenv("MAPS_TEST_NPM")
 	if modules == "" {
 		t.Skip("MAPS_TEST_NPM names no node_modules with axe-core (make checks): nobody looks at the pages in this run")

@@ -11,6 +11,8 @@ import (
 
 // What a page loads of our own, JavaScript and CSS, is small enough to be sent and read as it is.
 func TestPageSize(t *testing.T) {
+	leaveOut(t, "checks files")
+	t.Parallel()
 	const most = 60_000 // bytes
 	own := regexp.MustCompile(`(?:src|href|from)[= ]"([^"]+\.(?:js|css))"`)
 	s := sharedServer(t)

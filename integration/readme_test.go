@@ -30,6 +30,8 @@ func newReadmeServer(t *testing.T, added string) *server {
 
 // The Caddyfile of README.md answers a path that it does not know as Caddyfile.example does.
 func TestReadmeCaddyfile(t *testing.T) {
+	leaveOut(t, "checks documents")
+	t.Parallel()
 	s := newReadmeServer(t, "")
 	s.run(t)
 	for _, path := range []string{

@@ -63,6 +63,7 @@ func (h *halfSent) finish(t *testing.T) (int, string) {
 // A reload that changes the region and the store, while requests that need both are under way: those that came before
 // are answered from what was there before, those that come after from what is there then.
 func TestReloadChangesRegionAndStoreUnderSlowRequests(t *testing.T) {
+	t.Parallel()
 	var arrived sync.WaitGroup
 	arrived.Add(1)
 	release := make(chan struct{})
@@ -150,97 +151,6 @@ func TestReloadChangesRegionAndStoreUnderSlowRequests(t *testing.T) {
 		t.Errorf("the first store lists %+v", list.Data)
 	}
 	s.send(t, call{path: accounts, bearer: user2}).want(401)
-}
-
-// A refused configuration leaves the old one whole, the admin API included.
-func TestRefusedReload(t *testing.T) {
-	s := startRaced(t)
-	user := s.userToken(t, "refused")
-	acc := s.create(t, user, nil)
-	access, _ := s.exchange(t, acc.ClientToken, acc.ServerToken)
-	original, err := os.ReadFile(s.config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	garbage := filepath.Join(s.dir, "garbage.region")
-	if err := os.WriteFile(garbage, []byte("no region"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer taken.Close()
-	for name, change := range map[string][2]string{
-		"region that is none":  {"{$MAPS_REGION:./data/delaware.region}", garbage},
-		"no such region":       {"{$MAPS_REGION:./data/delaware.region}", filepath.Join(s.dir, "none.region")},
-		"unknown scope":        {"maps_auth @reverse REVERSEGEOCODING", "maps_auth @reverse REVERSE"},
-		"unknown region name":  {"matcher local delaware", "matcher local maryland"},
-		"store cannot be made": {"{$MAPS_STORE:./data/accounts.db}", filepath.Join(garbage, "accounts.db")},
-		"port is taken":        {":{$MAPS_PORT:8080} {", ":{$MAPS_PORT:8080}, :" + portOf(taken.Addr().String()) + " {"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			text := strings.Replace(string(original), change[0], change[1], 1)
-			if text == string(original) {
-				t.Fatalf("nothing replaced: %q", change[0])
-			}
-			status, body := s.reload(t, text)
-			if status == 200 {
-				t.Fatalf("the configuration was accepted: %s", body)
-			}
-			again := s.userToken(t, "refused")
-			s.send(t, call{path: accounts + "/" + acc.ID, bearer: again}).want(200)
-			for _, c := range callsWith(access) {
-				s.send(t, c).want(200)
-			}
-			s.exchange(t, acc.ClientToken, acc.ServerToken)
-		})
-	}
-}
-
-// A region file that is replaced by renaming a new one over it is noticed without a reload of the configuration.
-func TestNewRegionFileIsNoticed(t *testing.T) {
-	t.Parallel()
-	s := newServer(t)
-	s.raced = true
-	s.region = filepath.Join(s.dir, "own.region")
-	copyFile(t, region, s.region)
-	s.run(t)
-	acc := s.create(t, s.userToken(t, "new-region"), nil)
-	access, _ := s.exchange(t, acc.ClientToken, acc.ServerToken)
-	s.send(t, call{path: matchPath(dover, ""), bearer: access}).want(200)
-
-	// A village of one street, somewhere else.
-	osm := filepath.Join(s.dir, "village.osm")
-	if err := os.WriteFile(osm, []byte(village), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	build := func() {
-		t.Helper()
-		if out, err := s.command(t.Context(), "maps", "build", osm, "--output", s.region).CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-	}
-	villageCall := call{path: matchPath([][2]float64{{10.0001, 20.001}, {10.0001, 20.009}}, ""), bearer: access}
-	s.send(t, villageCall).want(404)
-	build()
-	deadline := time.Now().Add(15 * time.Second)
-	for s.send(t, villageCall).status != 200 {
-		if time.Now().After(deadline) {
-			t.Fatal("the new file was not noticed within 15 s")
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	s.send(t, call{path: matchPath(dover, ""), bearer: access}).want(404)
-
-	// At once by the admin API.
-	next := filepath.Join(s.dir, "next.region")
-	copyFile(t, region, next)
-	if err := os.Rename(next, s.region); err != nil {
-		t.Fatal(err)
-	}
-	s.sendAdmin(t, call{method: "POST", path: "/maps/regions/reload"}).want(200)
-	s.send(t, call{path: matchPath(dover, ""), bearer: access}).want(200)
 }
 
 const village = `<?xml version="1.0" encoding="UTF-8"?>

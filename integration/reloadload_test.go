@@ -33,7 +33,7 @@ func reloadRounds(t *testing.T) int {
 // Reloads of the same configuration, of one with another region file, and new files at a region's path drop no request, log nobody
 // out and leave nothing behind: no goroutine, no open or mapped file, no memory.
 func TestReloadUnderLoad(t *testing.T) {
-	leaveOut(t, "it reloads again and again under load")
+	leaveOut(t, "reloads again and again under load")
 	s := newServer(t)
 	s.raced = true
 	s.region = filepath.Join(s.dir, "own.region")

@@ -17,9 +17,9 @@ import (
 // scalingSnippet returns the Caddyfile under a heading of docs/run/scaling.md.
 func scalingSnippet(t *testing.T, heading string) string {
 	t.Helper()
-	for _, s := range readSnippets(t, "run/scaling.md") {
-		if s.name == heading {
-			return s.text
+	for _, b := range readBlocks(t, "docs/run/scaling.md", "caddyfile") {
+		if b.Heading == heading {
+			return b.Text
 		}
 	}
 	t.Fatalf("docs/run/scaling.md has no Caddyfile under %q", heading)
@@ -103,9 +103,9 @@ func (k *steady) end(t *testing.T) {
 }
 
 // A reload closes connections that clients keep, as docs/run/scaling.md says, and no request fails behind the load
-// balancer there.
+// balancer that stands there.
 func TestReloadBehindLoadBalancer(t *testing.T) {
-	leaveOut(t, "it reloads again and again under load")
+	leaveOut(t, "reloads again and again under load")
 	t.Parallel()
 	s := startRaced(t)
 	front := startBalancer(t, s)
@@ -157,7 +157,7 @@ func keptConnection(t *testing.T, s *server) net.Conn {
 
 // Of two servers behind the load balancer, each is stopped and started again, and no request fails.
 func TestStopOneOfSeveral(t *testing.T) {
-	leaveOut(t, "it waits for a server to stop slowly")
+	leaveOut(t, "waits for a server to stop slowly")
 	t.Parallel()
 	const delay = 3 * time.Second
 	text := scalingSnippet(t, "Stopping one of several servers")

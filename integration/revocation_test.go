@@ -1,9 +1,6 @@
 package integration
 
 import (
-	"fmt"
-	"math/rand/v2"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -12,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mapsedge/caddy-maps/internal/access/account"
 	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/internal/testkit/pgtest"
 )
@@ -119,44 +115,10 @@ func TestRevokeKeys(t *testing.T) {
 	s.sendAdmin(t, form).want(415)
 }
 
-// Whoever stole the signing keys forges tokens that the service cannot tell from its own, but none that outlives a
-// day or its grant, and none after the keys were revoked, also not those that were accepted before.
-func TestStolenKeys(t *testing.T) {
-	t.Parallel()
-	s := startServer(t)
-	user := s.userToken(t, "stolen-keys")
-	acc := s.create(t, user, nil)
-	keys := s.stealKeys(t)
-	access, _ := s.exchange(t, acc.ClientToken, acc.ServerToken)
-	forge := func(use account.KeyUse, like string, changes object) string {
-		return secret(sign(keys[use], asJSON(t, tokenPart(t, like, 0)), asJSON(t, tokenPart(t, like, 1).with(changes))))
-	}
-	now := time.Now().Unix()
-	const day = 24 * 60 * 60
-	for name, changes := range map[string]object{
-		"ten years":          {"exp": now + 3650*day},
-		"a day and a second": {"iat": now, "exp": now + day + 1},
-		"no iat":             {"iat": nil},
-		"made tomorrow":      {"iat": now + day, "exp": now + day + 60},
-	} {
-		a := s.send(t, call{path: reverse + place, bearer: forge(account.KeyAccess, access, changes)})
-		b := s.send(t, call{path: accounts, bearer: forge(account.KeyUser, user, changes)})
-		if a.status != 401 || b.status != 401 {
-			t.Errorf("%s: access token %d, user token %d", name, a.status, b.status)
-		}
-	}
-	longest := object{"iat": now, "exp": now + day}
-	forgedAccess, forgedUser := forge(account.KeyAccess, access, longest), forge(account.KeyUser, user, longest)
-	s.warm(t, forgedAccess, forgedUser)
-	s.revokeKeys(t)
-	s.send(t, call{path: reverse + place, bearer: forgedAccess}).want(401)
-	s.send(t, call{path: accounts, bearer: forgedUser}).want(401)
-}
-
 // On all servers of one database the tokens of revoked keys end within a second, also when two servers revoke at
 // once, and while tokens are given and used.
 func TestClusterRevokeKeys(t *testing.T) {
-	leaveOut(t, "it starts a cluster")
+	leaveOut(t, "starts a cluster")
 	c := startCluster(t, pgtest.DSN(t))
 	organization := "cluster-revoked"
 	first := c.nodes[0].userToken(t, organization)
@@ -233,54 +195,6 @@ func TestClusterRevokeKeys(t *testing.T) {
 	}
 }
 
-// A server that is cut off cannot hear that keys were revoked: it accepts their tokens for max_stale and no longer,
-// and not once more when it is back.
-func TestClusterRevokeKeysCutOff(t *testing.T) {
-	leaveOut(t, "it waits while the database is away")
-	t.Parallel()
-	const maxStale = 3 * time.Second
-	pace := testkit.Watch(t)
-	dsn := pgtest.DSN(t)
-	proxy := pgtest.NewProxy(t, dsn)
-	one, cutOff := startPair(t, dsn, proxy.DSN, "max_stale 60s", "max_stale 3s")
-	user := one.userToken(t, "cut-off")
-	acc := one.create(t, user, nil)
-	access, _ := one.exchange(t, acc.ClientToken, acc.ServerToken)
-	cutOff.warm(t, access, user)
-	proxy.Refuse()
-	left := time.Now()
-	one.revokeKeys(t)
-	one.send(t, call{path: reverse + place, bearer: access}).want(401)
-	lived := cutOff.until(t, access, 503, maxStale+5*time.Second).Sub(left)
-	if lived > pace.Allow(maxStale+100*time.Millisecond) {
-		t.Errorf("cut off, it accepted the token for %v; max_stale is %v", lived, maxStale)
-	}
-	stop := make(chan struct{})
-	var asking sync.WaitGroup
-	for range 4 {
-		asking.Go(func() {
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-				}
-				if a, err := cutOff.trySend(t, call{path: reverse + place, bearer: access}); err != nil || a.status == 200 {
-					t.Errorf("back, it accepts the token: %v, %+v", err, a)
-					return
-				}
-				time.Sleep(5 * time.Millisecond)
-			}
-		})
-	}
-	proxy.Accept()
-	cutOff.until(t, access, 401, pace.Allow(5*time.Second))
-	time.Sleep(300 * time.Millisecond)
-	close(stop)
-	asking.Wait()
-	cutOff.send(t, call{path: accounts, bearer: user}).want(401)
-}
-
 // startPair starts two servers that reach the same database in different ways.
 func startPair(t *testing.T, dsn, other string, replacements ...string) (one, two *server) {
 	t.Helper()
@@ -293,166 +207,4 @@ func startPair(t *testing.T, dsn, other string, replacements ...string) (one, tw
 		pair = append(pair, s)
 	}
 	return pair[0], pair[1]
-}
-
-// Keys are revoked on a server that is killed at any moment: either all old keys are gone, or none, and once that was
-// confirmed none comes back.
-func TestRevokeKeysSurvivesKill(t *testing.T) {
-	leaveOut(t, "it kills servers again and again")
-	for name, postgres := range map[string]bool{"sqlite": false, "postgres": true} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			replacements := []string{"access_token_ttl 15m", "access_token_ttl 12h"}
-			if postgres {
-				replacements = append(replacements, sqliteLine, databaseStore)
-			}
-			s := newServer(t, replacements...)
-			s.raced = true
-			if postgres {
-				s.useDatabase(t, pgtest.DSN(t))
-			}
-			s.run(t)
-			user := s.userToken(t, "killed")
-			acc := s.create(t, user, nil)
-			var dead []string
-			revoked, kept := 0, 0
-			for range killRounds(t) {
-				access, _ := s.exchange(t, acc.ClientToken, acc.ServerToken)
-				user := s.userToken(t, "killed")
-				before := s.published(t)
-				var confirmed atomic.Bool
-				var revoking sync.WaitGroup
-				revoking.Go(func() {
-					a, err := sendTo(t, adminClient, "http://"+s.admin, rotateCall(`{"revokeOld":true}`))
-					confirmed.Store(err == nil && a.status == 200)
-				})
-				time.Sleep(time.Duration(rand.IntN(50000)) * time.Microsecond)
-				s.crash(t)
-				revoking.Wait()
-				httpClient.CloseIdleConnections()
-				if err := s.start(); err != nil {
-					t.Fatal(err)
-				}
-				after := s.published(t)
-				if len(before) != 1 || len(after) != 1 {
-					t.Errorf("jwks.json had %v and has %v", before, after)
-				}
-				gone := after[0] != before[0]
-				status := map[bool]int{true: 401, false: 200}[gone]
-				s.send(t, call{path: reverse + place, bearer: access}).want(status)
-				s.send(t, call{path: accounts, bearer: user}).want(status)
-				switch {
-				case gone:
-					revoked++
-					dead = append(dead, access)
-				case confirmed.Load():
-					t.Error("keys whose revocation was confirmed are back")
-				default:
-					kept++
-				}
-				for _, token := range dead {
-					s.send(t, call{path: reverse + place, bearer: token}).want(401)
-				}
-			}
-			t.Logf("keys were revoked %d times, and %d times the server was killed before that", revoked, kept)
-		})
-	}
-}
-
-// A server that is far away from the database works, only slower, and hears of a suspension after a second and three
-// round trips at most.
-func TestClusterSlowLink(t *testing.T) {
-	leaveOut(t, "it waits for a slow network")
-	t.Parallel()
-	const delay = 400 * time.Millisecond // each way: connecting takes five round trips, close to the default limit of 5 s
-	const limit = time.Second + 6*delay
-	dsn := pgtest.DSN(t)
-	proxy := pgtest.NewProxy(t, dsn)
-	proxy.Delay(delay)
-	slow := pgtest.With(t, proxy.DSN, "connect_timeout", "10")
-	one, far := startPair(t, dsn, slow, "max_stale 60s", "max_stale 10s")
-	user := one.userToken(t, "far")
-	healthy := func() bool {
-		return strings.Contains(string(far.send(t, call{path: "/healthz"}).body), `"status":"ok"`)
-	}
-	// The far server gives its database 2 s to answer, and the link takes two delays of that. If the machine is late by
-	// the rest, the answer is 503. Within forgives that only if the machine really was so late.
-	unavailable := func() time.Duration {
-		t.Log("the far server's database did not answer within 2 s")
-		for deadline := time.Now().Add(30 * time.Second); !healthy() && time.Now().Before(deadline); {
-			time.Sleep(50 * time.Millisecond)
-		}
-		return limit + 2*time.Second - 2*delay
-	}
-	for range 2 {
-		testkit.Within(t, "the end of a token on a server that is far away", limit, func() time.Duration {
-			acc := one.create(t, user, nil)
-			exchanged := far.send(t, exchangeCall(acc.ClientToken, acc.ServerToken))
-			if exchanged.status == 503 {
-				return unavailable()
-			}
-			var tokens tokensBody
-			exchanged.want(200).wantHeader("Cache-Control", "no-store").into(&tokens)
-			access := secret(tokens.Data.AccessToken)
-			far.until(t, access, 200, 10*time.Second)
-			refreshed := far.send(t, refreshCall(secret(tokens.Data.RefreshToken)))
-			if refreshed.status == 503 || !healthy() {
-				return unavailable()
-			}
-			refreshed.want(200)
-			one.setStatus(t, user, acc.ID, "SUSPENDED")
-			confirmed := time.Now()
-			return far.until(t, access, 401, 20*time.Second).Sub(confirmed)
-		})
-	}
-}
-
-// Servers go by the database's clock, also if it differs from those of their machines and jumps.
-func TestClusterClock(t *testing.T) {
-	leaveOut(t, "it starts a cluster")
-	t.Parallel()
-	const off = 7 * time.Minute
-	dsn := pgtest.DSN(t)
-	schema := pgtest.Query[string](t, dsn, "SELECT current_schema()")
-	set := func(off time.Duration) {
-		pgtest.Exec(t, dsn, fmt.Sprintf(`CREATE OR REPLACE FUNCTION clock_timestamp()
-			RETURNS timestamptz LANGUAGE sql VOLATILE
-			AS $$SELECT pg_catalog.clock_timestamp() + interval '%f seconds'$$`, off.Seconds()))
-	}
-	set(off)
-	// Where ours is found before PostgreSQL's.
-	u, err := url.Parse(pgtest.With(t, dsn, "search_path", schema+",pg_catalog"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := startCluster(t, u.String(), "access_token_ttl 15m", "access_token_ttl 3m")
-	var minted struct {
-		Token string `json:"token"`
-	}
-	c.nodes[0].sendAdmin(t, call{method: "POST", path: "/maps/user-tokens", contentType: jsonType,
-		body: `{"organization":"clocks"}`}).want(201).into(&minted)
-	acc := c.nodes[0].create(t, secret(minted.Token), nil)
-	access, _ := c.nodes[0].exchange(t, acc.ClientToken, acc.ServerToken)
-	if difference := time.Until(time.Unix(tokenPart(t, access, 1)["iat"].(int64),
-		0)) - off; difference.Abs() > 30*time.Second {
-		t.Errorf("the token was made %v from the database's time", difference)
-	}
-	for _, s := range c.nodes {
-		s.send(t, call{path: reverse + place, bearer: access}).want(200)
-		s.send(t, call{path: accounts, bearer: minted.Token}).want(200)
-	}
-	// A key that has a successor is kept by the database's clock.
-	c.nodes[1].rotateKeys(t)
-	time.Sleep(1500 * time.Millisecond)
-	for _, s := range c.nodes {
-		s.send(t, call{path: reverse + place, bearer: access}).want(200)
-	}
-	set(off + 30*time.Minute)
-	for _, s := range c.nodes {
-		s.until(t, access, 401, 5*time.Second) // it lived for 3 minutes
-	}
-	renewed, _ := c.nodes[0].exchange(t, acc.ClientToken, acc.ServerToken)
-	for _, s := range c.nodes {
-		s.send(t, call{path: reverse + place, bearer: renewed}).want(200)
-	}
 }

@@ -1,8 +1,6 @@
 package integration
 
 import (
-	"crypto/ed25519"
-	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
 	"slices"
@@ -12,10 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/zap"
-
-	"github.com/mapsedge/caddy-maps/internal/access/account"
-	"github.com/mapsedge/caddy-maps/internal/access/store"
 	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/internal/testkit/pgtest"
 )
@@ -104,10 +98,9 @@ func drive(t *testing.T, nodes []*server, acc serviceAccount, stop <-chan struct
 	}
 }
 
-// Keys are rotated again and again under load, and no request fails. A new key is published first, signs when no cache
-// can lack it, and the old ones go when their tokens have expired.
+// Keys are rotated again and again under load, and no request fails. A new key is published first.
 func TestRotationUnderLoad(t *testing.T) {
-	leaveOut(t, "it waits until keys end")
+	leaveOut(t, "waits until tokens end")
 	t.Parallel()
 	s := startRaced(t, "access_token_ttl 15m", "access_token_ttl 6s")
 	user := s.userToken(t, "rotation")
@@ -132,7 +125,9 @@ func TestRotationUnderLoad(t *testing.T) {
 			t.Errorf("a new token has key %s; rotate-keys says:\n%s", kidOf(t, token), out)
 		}
 		kids = published
-		time.Sleep(300 * time.Millisecond)
+		for before := answered.Load(); answered.Load() < before+20 && !t.Failed(); {
+			time.Sleep(time.Millisecond)
+		}
 	}
 	// User tokens that were signed before are still valid. Nobody caches the keys of theirs, so new ones sign at once.
 	s.send(t, call{path: accounts, bearer: user}).want(200)
@@ -150,73 +145,11 @@ func TestRotationUnderLoad(t *testing.T) {
 	if answered.Load() < 500 {
 		t.Error("that was no load")
 	}
-
-	old, _ := s.exchange(t, acc.ClientToken, acc.ServerToken)
-	exchanged := time.Now()
-	s.ageKeys(t, 5*time.Minute+10*time.Second)
-	token, _ := s.exchange(t, acc.ClientToken, acc.ServerToken)
-	if kidOf(t, token) != kids[0] {
-		t.Errorf("5 minutes after its rotation %s signs, want %s", kidOf(t, token), kids[0])
-	}
-	if a := s.send(t, call{path: reverse + place, bearer: old}); time.Since(exchanged) < 5*time.Second {
-		a.want(200) // it lives for 6 s, and a slow machine may need longer for the restart
-	}
-	for began := time.Now(); len(s.published(t)) > 1; time.Sleep(200 * time.Millisecond) {
-		if time.Since(began) > 40*time.Second {
-			t.Fatal("old keys are still published")
-		}
-	}
-	if got := s.published(t); !slices.Equal(got, kids[:1]) {
-		t.Errorf("jwks.json has %v, want only the newest key", got)
-	}
-	s.send(t, call{path: accounts, bearer: user}).want(200)
-}
-
-// ageKeys restarts the server with all keys made that much earlier.
-func (s *server) ageKeys(t *testing.T, by time.Duration) {
-	t.Helper()
-	if err := s.stop(); err != nil {
-		t.Fatal(err)
-	}
-	s.changeKeys(t, func(keys []account.Key) []account.Key {
-		for i := range keys {
-			keys[i].CreatedAt = keys[i].CreatedAt.Add(-by)
-		}
-		return keys
-	})
-	if err := s.start(); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// changeKeys changes the keys in the store of a server that does not run.
-func (s *server) changeKeys(t *testing.T, change func([]account.Key) []account.Key) {
-	t.Helper()
-	file, err := store.OpenSQLite(s.store, zap.NewNop())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var changed []account.Key
-	for range 2 { // keys that stay are not changed, so all go first
-		_, err := file.UpdateKeys(t.Context(), func(keys []account.Key) ([]account.Key, error) {
-			if changed == nil {
-				changed = change(keys)
-				return nil, nil
-			}
-			return changed, nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := file.Close(); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // All servers publish a key within a second, wherever it was made, and no request fails meanwhile.
 func TestClusterRotation(t *testing.T) {
-	leaveOut(t, "it starts a cluster")
+	leaveOut(t, "starts a cluster")
 	c := startCluster(t, pgtest.DSN(t))
 	user := c.nodes[0].userToken(t, "cluster-rotation")
 	acc := c.nodes[0].create(t, user, nil)
@@ -250,42 +183,4 @@ func TestClusterRotation(t *testing.T) {
 	close(stop)
 	load.Wait()
 	t.Logf("%d answers, none refused", answered.Load())
-}
-
-// Keys that have come of age are rotated by themselves.
-func TestRotationBySchedule(t *testing.T) {
-	leaveOut(t, "it waits for a schedule")
-	t.Parallel()
-	s := newServer(t, "signing_algorithm EdDSA", "signing_algorithm EdDSA\nkey_rotation 1h")
-	s.raced = true
-	s.changeKeys(t, func(keys []account.Key) []account.Key {
-		for _, use := range []account.KeyUse{account.KeyAccess, account.KeyUser} {
-			_, private, err := ed25519.GenerateKey(nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			encoded, err := x509.MarshalPKCS8PrivateKey(private)
-			if err != nil {
-				t.Fatal(err)
-			}
-			keys = append(keys, account.Key{ID: "old-" + string(use), Use: use, Algorithm: "EdDSA", Private: encoded,
-				CreatedAt: time.Now().Add(-2 * time.Hour)})
-		}
-		return keys
-	})
-	s.run(t)
-	deadline := time.Now().Add(10 * time.Second)
-	for len(s.published(t)) != 2 {
-		if time.Now().After(deadline) {
-			t.Fatalf("jwks.json has %v", s.published(t))
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	if kid := kidOf(t, s.userToken(t, "schedule")); kid == "old-user" {
-		t.Error("user tokens are signed with the old key")
-	}
-	time.Sleep(2500 * time.Millisecond)
-	if got := s.published(t); len(got) != 2 || got[1] != "old-access" {
-		t.Errorf("jwks.json has %v", got)
-	}
 }

@@ -121,6 +121,7 @@ func revealing(token string) []string {
 
 // Whoever searches must be able to find.
 func TestSearchFindsSecrets(t *testing.T) {
+	t.Parallel()
 	s := &server{dir: t.TempDir()}
 	for i, text := range []string{"uri=/x?apiKey=%s&y", "body={\"client_token\":\"%s\"}"} {
 		token := secret(fmt.Sprintf("mpc_search-%d", i))

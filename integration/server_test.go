@@ -2,7 +2,6 @@ package integration
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,8 +34,6 @@ type server struct {
 	piped     bool   // write the log through a pipe, so that what the process may write does not concern it
 	fileLimit int    // largest file that the process may write, in bytes; 0 for any
 	raced     bool   // run the binary with the race detector, if the tests have it: for what happens at once
-	program   string // run this binary instead; "" for that of this tree
-	pinned    bool   // run it on the first processor alone
 
 	logLevel    string
 	env         []string // more variables of its environment, over those that every server has
@@ -111,15 +108,6 @@ func startRaced(t testing.TB, replacements ...string) *server {
 	return s
 }
 
-// startLimited runs a new server with the rate limits of the example until the end of the test.
-func startLimited(t testing.TB, replacements ...string) *server {
-	t.Helper()
-	s := newServer(t, replacements...)
-	s.limits, s.raced = true, true
-	s.run(t)
-	return s
-}
-
 // end stops the server and shows the end of its log if the test has failed.
 func (s *server) end(t testing.TB) {
 	if err := s.stop(); err != nil {
@@ -136,14 +124,10 @@ func (s *server) command(ctx context.Context, args ...string) *exec.Cmd {
 	if s.raced && args[0] == "run" {
 		program = raced
 	}
-	program = cmp.Or(s.program, program)
 	cmd := exec.CommandContext(ctx, program, args...)
 	if s.fileLimit > 0 {
 		script := fmt.Sprintf(`ulimit -S -f %d && exec "$0" "$@"`, s.fileLimit/512) // in blocks of 512 bytes, says POSIX
 		cmd = exec.CommandContext(ctx, "sh", append([]string{"-c", script, program}, args...)...)
-	}
-	if s.pinned {
-		cmd = exec.CommandContext(ctx, "taskset", append([]string{"-c", "0", program}, args...)...)
 	}
 	cmd.Dir = s.dir
 	cmd.Env = append(os.Environ(),
@@ -242,6 +226,7 @@ func (s *server) stop() error {
 		return nil
 	}
 	if s.running() {
+		httpClient.CloseIdleConnections() // a server waits 5 s for connections that were never used
 		if resp, err := adminClient.Post("http://"+s.admin+"/stop", "", nil); err == nil {
 			resp.Body.Close()
 		}

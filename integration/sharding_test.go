@@ -1,27 +1,22 @@
 package integration
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 )
 
 // andorraRegion returns the compiled map of Andorra.
 var andorraRegion = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(workDir, "andorra.region")
-	return path, inRoot(nil, plain, "maps", "build", filepath.Join(filepath.Dir(extract), "andorra-latest.osm.bz2"),
+	return path, inRoot(plain, "maps", "build", filepath.Join(filepath.Dir(extract), "andorra-latest.osm.bz2"),
 		"--output", path)
 })
 
@@ -87,7 +82,8 @@ func startSharded(t *testing.T) sharded {
 
 // The example of several servers, each with its part of the map: a client sees one server.
 func TestSharding(t *testing.T) {
-	leaveOut(t, "it compiles a second map")
+	leaveOut(t, "compiles a second map")
+	t.Parallel()
 	s := startSharded(t)
 	user := s.front.userToken(t, "sharding")
 	acc := s.front.create(t, user, nil)
@@ -144,7 +140,15 @@ func TestSharding(t *testing.T) {
 			{"less than half of it anywhere", slices.Concat(dover[:2], andorra[:2], [][2]float64{{48.85, 2.35}}), 0, 0},
 		} {
 			t.Run(test.name, func(t *testing.T) {
-				for _, c := range forms(t, test.points) {
+				var objects []any
+				for _, p := range test.points {
+					objects = append(objects, map[string]float64{"lat": p[0], "lng": p[1]})
+				}
+				for _, c := range []call{
+					{path: matchPath(test.points, "&radius=10&details=true")},
+					{method: "POST", path: match, contentType: jsonType,
+						body: asJSON(t, map[string]any{"path": objects, "radius": 10, "details": true})},
+				} {
 					c.bearer = token
 					if test.lat == 0 {
 						s.front.send(t, c).want(404).wantHeader("Content-Type", jsonType)
@@ -176,24 +180,6 @@ func TestSharding(t *testing.T) {
 		}
 	})
 
-	// The shard learns how a trace was travelled, from the query and from the body.
-	t.Run("profiles", func(t *testing.T) {
-		for _, points := range [][][2]float64{dover, andorra} {
-			for _, c := range []call{
-				{path: matchPath(points, "&details=true&profile=foot")},
-				{method: "POST", path: match, contentType: jsonType,
-					body: fmt.Sprintf(`{"path":%s,"details":true,"profile":"foot"}`, jsonPath(points))},
-			} {
-				var walk struct{ Distance, Duration float64 }
-				c.bearer = token
-				s.front.send(t, c).want(200).into(&walk)
-				if speed := walk.Distance / walk.Duration * 3.6; speed < 4.9 || speed > 5.1 {
-					t.Errorf("%s %s: a walk of %+v", c.method, c.path, walk)
-				}
-			}
-		}
-	})
-
 	t.Run("routes", func(t *testing.T) {
 		for _, test := range []struct{ query, router string }{
 			{"origin=39.15727,-75.52930&destination=42.5063,1.5218", "delaware"},
@@ -203,71 +189,6 @@ func TestSharding(t *testing.T) {
 			s.front.send(t, call{path: route + "?" + test.query, bearer: token}).want(200).into(&answer)
 			if answer.Router != test.router || answer.Query != test.query || answer.Authorization != "" {
 				t.Errorf("%s: %+v", test.query, answer)
-			}
-		}
-	})
-
-	// What nobody understands gets its error from whichever shard it reaches.
-	t.Run("errors", func(t *testing.T) {
-		large := `{"path":[` + strings.Repeat(" ", 8<<20) + `{"lat":39.1,"lng":-75.5},{"lat":39.1,"lng":-75.5}]}`
-		for _, test := range []struct {
-			call
-			status int
-			body   string
-		}{
-			{call{path: reverse + "?lat=91&lon=1"}, 400, `"FAILED_VALIDATION"`},
-			{call{path: reverse + "?lat=39&lat=39&lon=-75.5"}, 400, "lat: appears more than once"},
-			{call{path: match + "?path=[{39.1,-75.5}]"}, 422, `"InvalidInput"`},
-			{call{method: "POST", path: match, contentType: jsonType, body: `{"path":[{"lat":39.1,"lng":-75.5},{"lat":39.1}]}`},
-				422, "point 1: lng is missing"},
-			{call{method: "POST", path: match, contentType: "text/plain", body: "{}"}, 415, `"UnsupportedMediaType"`},
-			{call{method: "POST", path: match, contentType: jsonType, body: large}, 413, `"TooLarge"`},
-			{call{method: "PUT", path: match}, 405, `"MethodNotAllowed"`},
-		} {
-			test.call.bearer = token
-			a := s.front.send(t, test.call).want(test.status).wantHeader("Content-Type", jsonType)
-			if !strings.Contains(string(a.body), test.body) {
-				t.Errorf("%s: %s", test.path, a.body)
-			}
-		}
-	})
-
-	// Which shard a trace belongs to is only looked at when it may pass: the refusal does not wait for the end of the
-	// body.
-	t.Run("a stranger's body is not read", func(t *testing.T) {
-		conn, err := net.Dial("tcp", "127.0.0.1:"+s.front.port)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
-		_ = conn.SetDeadline(time.Now().Add(30 * time.Second))
-		fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: maps\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n", match,
-			jsonType, 4<<20)
-		go func() {
-			// Go's server takes so much of a body that nobody wanted before it sends an answer.
-			_, _ = io.WriteString(conn, strings.Repeat(" ", 512<<10))
-		}()
-		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		if resp.StatusCode != 401 {
-			t.Errorf("status %d", resp.StatusCode)
-		}
-	})
-
-	// A body that nobody could read to its end is not held against the shards. Those that a shard refuses before their
-	// end are left out: then Caddy counts, for its log, what it still reads, which the race detector does not let pass.
-	t.Run("bad bodies", func(t *testing.T) {
-		for want, body := range badBodies {
-			if strings.Contains(want, " 413 ") {
-				continue
-			}
-			for _, points := range [][][2]float64{dover, andorra} {
-				sendBody(t, "127.0.0.1:"+s.front.port, call{method: "POST", path: match, bearer: token}, body)
-				s.front.send(t, call{path: matchPath(points, "&radius=10"), bearer: token}).want(200)
-				s.front.send(t, call{path: reverse + "?lat=91&lon=1", bearer: token}).want(400)
 			}
 		}
 	})
@@ -303,25 +224,4 @@ func TestSharding(t *testing.T) {
 		s.front.send(t, call{path: matchPath(andorra, "&radius=10"), bearer: token}).want(200)
 		s.front.send(t, call{path: reverse + "?lat=91&lon=1", bearer: token}).want(400) // the other can say that too
 	})
-}
-
-// forms are the requests that ask for a trace with details, one for each form that it can have.
-func forms(t *testing.T, points [][2]float64) []call {
-	var objects, positions []any
-	var gpx strings.Builder
-	for _, p := range points {
-		objects = append(objects, map[string]float64{"lat": p[0], "lng": p[1]})
-		positions = append(positions, [2]float64{p[1], p[0]})
-		fmt.Fprintf(&gpx, `<trkpt lat="%v" lon="%v"/>`, p[0], p[1])
-	}
-	const query = "?radius=10&details=true"
-	return []call{
-		{path: matchPath(points, "&radius=10&details=true")},
-		{path: strings.TrimSuffix(match, "/") + query + "&path=" + url.QueryEscape(asJSON(t, objects))},
-		{method: "POST", path: match + query, contentType: jsonType, body: asJSON(t, map[string]any{"path": objects})},
-		{method: "POST", path: match + query, contentType: "application/gpx+xml",
-			body: "<gpx><trk><trkseg>" + gpx.String() + "</trkseg></trk></gpx>"},
-		{method: "POST", path: match + query, contentType: "application/geo+json",
-			body: asJSON(t, map[string]any{"type": "LineString", "coordinates": positions})},
-	}
 }

@@ -17,7 +17,7 @@ import (
 // A server under mixed traffic at 70% of what it can take, for MAPS_TEST_SOAK (a duration; some seconds in an ordinary
 // run): no request fails, and neither memory nor goroutines grow. The test writes a table of what it measured.
 func TestSoak(t *testing.T) {
-	leaveOut(t, "it measures for a while")
+	leaveOut(t, "measures for a while")
 	duration, long := 4*time.Second, false
 	if text := os.Getenv("MAPS_TEST_SOAK"); text != "" {
 		var err error

@@ -25,7 +25,7 @@ var zipped = map[string][]string{"Accept-Encoding": {"gzip"}}
 
 // The archive that is written of a region has all tiles that the server answers with, byte for byte, and no others.
 func TestTilesAreThoseOfTheArchive(t *testing.T) {
-	leaveOut(t, "it cuts every tile of a map twice")
+	leaveOut(t, "cuts every tile of a map twice")
 	t.Parallel()
 	archive := filepath.Join(t.TempDir(), "delaware.pmtiles")
 	if out, stderr, err := maps(t, "", "tiles", region, "--output", archive); err != nil ||
@@ -74,49 +74,5 @@ func TestTilesAreThoseOfTheArchive(t *testing.T) {
 	}
 	if found != len(a.Tiles) || found < 1000 || asked == found {
 		t.Errorf("%d tiles of %d that were asked for; the archive has %d", found, asked, len(a.Tiles))
-	}
-}
-
-// Tiles are for those with the scope TILE, and addresses that are given out hold no token.
-func TestTilesAreGuarded(t *testing.T) {
-	s := sharedServer(t)
-	token := s.tileToken(t, "tile-guard")
-	acc := s.create(t, s.userToken(t, "tile-guard"), nil)
-	other, _ := s.exchange(t, acc.ClientToken, acc.ServerToken)
-	at := maptile.At(orb.Point{-75.5244, 39.1582}, 14)
-	tile := fmt.Sprintf("%d/%d/%d.mvt", at.Z, at.X, at.Y)
-	for _, path := range []string{"/tiles/delaware.json", "/tiles/delaware/style.json", "/tiles/delaware/network/car.json",
-		"/tiles/delaware/" + tile, "/tiles/delaware/network/foot/" + tile} {
-		s.send(t, call{path: path}).want(401)
-		s.send(t, call{path: path, bearer: other}).want(403)
-		a := s.send(t, call{path: path + "?apiKey=" + token}).want(200).wantHeader("Cache-Control", "private, max-age=3600")
-		if strings.Contains(string(a.body), token) || strings.Contains(string(a.body), "apiKey") {
-			t.Errorf("%s: a token is in it", path)
-		}
-		if strings.HasSuffix(path, ".json") && !strings.Contains(string(a.body), `"`+s.url("/tiles/delaware")) {
-			t.Errorf("%s: no address of this server: %s", path, a.body)
-		}
-		s.send(t, call{method: "HEAD", path: path, bearer: token}).want(200)
-		s.send(t, call{method: "POST", path: path, bearer: token}).want(405).wantHeader("Allow", "GET, HEAD")
-		if tag := a.header.Get("Etag"); tag != "" {
-			s.send(t, call{path: path, bearer: token, header: map[string][]string{"If-None-Match": {tag}}}).want(304)
-		}
-	}
-	for _, path := range []string{"/tiles/delaware/15/0/0.mvt", "/tiles/delaware/014/0/0.mvt", "/tiles/nowhere.json",
-		"/tiles/delaware/0/1/0.mvt", "/tiles/delaware/network/car/11/0/0.mvt"} {
-		s.send(t, call{path: path, bearer: token}).want(404)
-	}
-}
-
-// A map that is opened and moved is not refused, and an account that asks without end is.
-func TestTileLimit(t *testing.T) {
-	s := startLimited(t)
-	token := s.tileToken(t, "tile-limit")
-	for i := range 200 {
-		s.send(t, call{path: fmt.Sprintf("/tiles/delaware/14/%d/6252.mvt", 4700+i), bearer: token, header: zipped})
-	}
-	a, passed := s.untilLimited(t, call{path: "/tiles/delaware/0/0/0.mvt", bearer: token, header: zipped}, 200)
-	if a.wantHeader("RateLimit", `"tiles_accounts…`); passed < 50 {
-		t.Errorf("%d passed", passed)
 	}
 }

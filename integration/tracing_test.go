@@ -15,6 +15,7 @@ import (
 // Caddy's `tracing` around the endpoints: the spans reach a collector without any credential, and the trace goes on to a proxied
 // API and to an engine behind the matching endpoint, which gets nothing else of the client's request.
 func TestTracing(t *testing.T) {
+	t.Parallel()
 	var mu sync.Mutex
 	var spans bytes.Buffer
 	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

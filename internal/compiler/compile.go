@@ -1,16 +1,15 @@
-// Package compiler makes a region file of OpenStreetMap extracts.
+// Package compiler compiles OpenStreetMap extracts into a region file. Begin at Build.
 //
-// Package osm reads the extracts and hands nodes, ways and areas to consumers; each gathers in temporary files what it
-// needs, and then writes its sections of the region, side by side with the others:
+// Package osm reads the extracts and hands nodes, ways and areas to consumers. Each consumer gathers what it needs in
+// temporary files, and then writes its sections of the region, concurrently with the others:
 //
-//	objects, places   what has a name or an address, for geocoding
-//	roads             the road network, with who may travel where from package profile
-//	basemap           the map that tiles are cut from
-//	coast             land and sea, a part of the map
+//	objects, places   named objects and addresses, for geocoding
+//	roads             the road network, with the access and speeds of package profile
+//	basemap           the map that tiles are rendered from
+//	coast             land and ocean, a part of the map
 //
-// Below them are osmfile (PBF and XML), rings (areas from lines), tags (keys as numbers), scratch (temporary files),
-// inorder (work on all cores, results in order), memory and progress. The layout of records belongs to the engines
-// that read them, which import nothing from here.
+// Below them are osmfile (PBF and XML), rings (polygons from lines), tags (keys as numbers) and scratch (temporary
+// files). The engines define the layout of records, and import nothing from here.
 package compiler
 
 import (
@@ -28,7 +27,6 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/base/pipeline"
 	"github.com/mapsedge/caddy-maps/internal/compiler/basemap"
 	"github.com/mapsedge/caddy-maps/internal/compiler/coast"
-
 	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
 	"github.com/mapsedge/caddy-maps/internal/compiler/places"
@@ -37,56 +35,57 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// What OpenStreetMap asks for: its licence, and to be named.
+// OpenStreetMap requires its licence and this attribution.
 const (
 	License     = "ODbL-1.0"
 	Attribution = "© OpenStreetMap contributors"
 )
 
-// Options is what to compile.
+// Options says what to compile.
 type Options struct {
-	// Inputs are extracts: .osm.pbf, .osm, .osm.gz, .osm.bz2 or .osm.zst, told by their content. Several become one
-	// region; what they share is in it once. At least one.
+	// Inputs are the extracts, at least one: .osm.pbf, .osm, .osm.gz, .osm.bz2 or .osm.zst, recognized by their content.
+	// Several become one region, in which objects that they share are there once.
 	Inputs []string
-	// Output is the region file. A file that is there is replaced, at once and only by a whole one.
+	// Output is the region file. It replaces an existing file atomically, when it is complete.
 	Output string
-	// Memory is how many bytes of anonymous memory the build may take, whatever the size of the extracts; 0 is
-	// compiler.DefaultMemory. It does not change what is built.
+	// Memory is how many bytes of anonymous memory the build may take, for extracts of any size. 0 means DefaultMemory.
+	// It does not change the result.
 	Memory int64
-	// Temp is the directory for temporary files; "" is that of the output. They take up to eleven times the extracts.
+	// Temp is the directory for temporary files, by default that of the output. They take up to eleven times the size of
+	// the extracts.
 	Temp string
-	// NoMap leaves out the map to look at, of which vector tiles are cut.
+	// NoMap leaves out the map, which vector tiles are rendered from.
 	NoMap bool
-	// Progress, if set, is told how far a stage has come: done of total bytes or steps, equal at the stage's end. It is
-	// called from several goroutines, but never concurrently, and no more when Build has returned.
+	// Progress, if set, is called with the progress of a stage: done of total bytes or steps, equal at the stage's end.
+	// Several goroutines call it, but never concurrently, and not after Build has returned.
 	Progress func(stage string, done, total int64)
 }
 
-// Report is what was made.
+// Report describes the result of a build.
 type Report struct {
 	Counts    Counts
 	Timestamp time.Time // of the extracts; zero when unknown
 	Size      int64     // of the region file, in bytes
-	Scratch   int64     // most bytes that temporary files took
-	// Read, Compile and Write are how long each part took.
+	Scratch   int64     // the most bytes that temporary files took
+	// Read, Compile and Write are the durations of these parts of the build.
 	Read, Compile, Write time.Duration
 }
 
-// Counts is what was read, what was made of it, and what had to be left out.
+// Counts is how many objects were read, were made of them, and were left out.
 type Counts struct {
 	osm.Counts
 	Roads, Restrictions, SkippedRestrictions int64
 	Features, Addresses, Interpolations      int64
 }
 
-// Build compiles extracts into a region file. The same extracts make the same bytes. When it fails or ctx ends,
-// nothing is left behind, and a file that was at the output before stands; what a killed build left is removed by the
-// next one.
+// Build compiles extracts into a region file. The same extracts make the same bytes. When it fails or ctx ends, it
+// leaves nothing behind, and an existing file at the output stays as it is. The next build removes what a killed build
+// left.
 func Build(ctx context.Context, opts Options) (*Report, error) {
 	if len(opts.Inputs) == 0 {
 		return nil, errors.New("no extract given")
 	}
-	// What cannot be written is refused before anything is read: reading a country takes minutes.
+	// An output that cannot be written is an error before the extracts are read, which takes minutes for a country.
 	if err := files.CheckOutput(opts.Output, opts.Inputs...); err != nil {
 		return nil, err
 	}
@@ -115,16 +114,17 @@ func Build(ctx context.Context, opts Options) (*Report, error) {
 	return report, nil
 }
 
-// part is a part of a region: what collects it from the extracts, and what writes its sections.
+// part is a part of a region: the consumers that collect it from the extracts, and the function that writes its
+// sections.
 type part struct {
 	name      string
 	consumers []osm.Consumer
-	stages    int // of write, for the progress
+	stages    int // of write, for progress reports
 	write     func(ctx context.Context, w *region.Writer, e *osm.Extracts, bar *pipeline.Bar) error
 	count     func(*Counts)
 }
 
-// parts lists all parts. They do not know each other.
+// parts lists all parts. They are independent of each other.
 func (o *Options) parts(dir *scratch.Dir) ([]part, error) {
 	found, err := objects.NewData(dir)
 	if err != nil {
@@ -142,7 +142,7 @@ func (o *Options) parts(dir *scratch.Dir) ([]part, error) {
 			if err := places.Write(w, found, dir); err != nil {
 				return err
 			}
-			region.AddCoverage(w, covered.Sorted()) // places have added to them
+			region.AddCoverage(w, covered.Sorted()) // to which places.Write has added
 			return errors.Join(found.Features.Free(), found.Drives.Free())
 		},
 		count: func(c *Counts) {
@@ -176,12 +176,12 @@ func (o *Options) parts(dir *scratch.Dir) ([]part, error) {
 	}), nil
 }
 
-// build makes the file with a writer, and commits it.
+// build writes the file and commits it.
 func (o *Options) build(ctx context.Context, w *region.Writer, temp *scratch.Dir) (*Report, error) {
 	report := &Report{}
 	began := time.Now()
 	bar := pipeline.NewBar(o.Progress)
-	defer bar.Stop() // what still runs when ctx ends
+	defer bar.Stop() // for goroutines that still run when ctx has ended
 	parts, err := o.parts(temp)
 	if err != nil {
 		return nil, err
@@ -212,7 +212,7 @@ func (o *Options) build(ctx context.Context, w *region.Writer, temp *scratch.Dir
 		return nil, err
 	}
 	info, err := os.Stat(o.Output)
-	if err := cmp.Or(err, temp.Release()); err != nil { // they are not read again
+	if err := cmp.Or(err, temp.Release()); err != nil { // the sections are committed
 		return nil, err
 	}
 	report.Size, report.Scratch = info.Size(), temp.Peak()
@@ -221,8 +221,8 @@ func (o *Options) build(ctx context.Context, w *region.Writer, temp *scratch.Dir
 	return report, nil
 }
 
-// write writes all parts, side by side. When ctx ends, it returns at once; what still runs then touches no file that
-// stays.
+// write writes all parts concurrently. When ctx ends, it returns at once. Goroutines that still run then touch only
+// temporary files.
 func write(ctx context.Context, w *region.Writer, parts []part, e *osm.Extracts, bar *pipeline.Bar) error {
 	var stages []int
 	for i := range parts {
@@ -249,8 +249,8 @@ func write(ctx context.Context, w *region.Writer, parts []part, e *osm.Extracts,
 	}
 }
 
-// meta is what the file says of itself. It names no directories and no time of its own, so that it depends on the
-// extracts alone.
+// meta is the file's description of itself. It depends only on the extracts: it has no directories, and no time of the
+// build.
 func (o *Options) meta(e *osm.Extracts, c *Counts) region.Meta {
 	low, high := e.Bounds.Min, e.Bounds.Max
 	m := region.Meta{

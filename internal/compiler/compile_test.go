@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -29,7 +29,7 @@ const village = `<osm version="0.6" timestamp="2024-05-06T07:08:09Z">
 	<way id="1"><nd ref="1"/><nd ref="2"/><tag k="highway" v="residential"/><tag k="name" v="Main Street"/></way>
 </osm>`
 
-// shop is a map without roads.
+// shop is an extract without roads.
 const shop = `<osm><node id="1" lat="1" lon="1"><tag k="shop" v="bakery"/><tag k="name" v="Bakery"/></node></osm>`
 
 func writeFile(t testing.TB, path, content string) string {
@@ -40,25 +40,40 @@ func writeFile(t testing.TB, path, content string) string {
 	return path
 }
 
-// TestDelaware builds Delaware twice: the bytes are the same, and the file says what it was made of.
+// build compiles a region file and opens it until the end of the test.
+func build(t testing.TB, opts Options) (*region.File, *Report) {
+	t.Helper()
+	report, err := Build(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := region.Open(opts.Output)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(f.Release)
+	return f, report
+}
+
+func checkSame(t *testing.T, a, b string) {
+	t.Helper()
+	first, err := os.ReadFile(a)
+	second, failed := os.ReadFile(b)
+	if err := errors.Join(err, failed); err != nil || !bytes.Equal(first, second) {
+		t.Errorf("%d and %d bytes that differ, %v", len(first), len(second), err)
+	}
+}
+
+// TestDelaware builds Delaware twice, with much and with little memory: the bytes are the same, and the file says what it
+// was made of.
 func TestDelaware(t *testing.T) {
 	testkit.Whole(t)
 	dir := t.TempDir()
 	out, again := filepath.Join(dir, "delaware.region"), filepath.Join(dir, "again.region")
 	inputs := []string{testkit.Extract(t, testkit.Delaware)}
-	report, err := Build(t.Context(), Options{Inputs: inputs, Output: out})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Build(t.Context(), Options{Inputs: inputs, Output: again}); err != nil {
-		t.Fatal(err)
-	}
+	f, report := build(t, Options{Inputs: inputs, Output: out, Memory: 4 << 30})
+	build(t, Options{Inputs: inputs, Output: again, Memory: LeastMemory, Temp: t.TempDir()})
 	checkSame(t, out, again)
-	f, err := region.Open(out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Release()
 	if err := f.Verify(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -67,89 +82,38 @@ func TestDelaware(t *testing.T) {
 		t.Fatal(err)
 	}
 	if info.License != "ODbL-1.0" || info.Attribution != "© OpenStreetMap contributors" ||
-		!slices.Equal(info.Sources, []string{testkit.Delaware}) {
-		t.Errorf("meta: %+v", info.Meta)
-	}
-	if want := time.Date(
-		2016,
-		8,
-		10,
-		19,
-		28,
-		3,
-		0,
-		time.UTC,
-	); !info.Timestamp.Equal(want) ||
-		!report.Timestamp.Equal(want) {
-		t.Errorf("timestamp %v", info.Timestamp)
-	}
-	if info.Size != report.Size || info.Counts["roads"] != report.Counts.Roads || info.Counts["nodes"] != 723870 {
+		!slices.Equal(info.Sources, []string{testkit.Delaware}) || info.Size != report.Size ||
+		info.Counts["roads"] != report.Counts.Roads || info.Counts["nodes"] != 723870 {
 		t.Errorf("info: %+v, report: %+v", info, report)
 	}
-	if b := info.Bounds; b.MinLat < 38 || b.MaxLat > 40 || b.MinLon < -76.2 || b.MaxLon > -74.4 ||
-		b.MinLat >= b.MaxLat {
+	want := time.Date(2016, 8, 10, 19, 28, 3, 0, time.UTC)
+	if !info.Timestamp.Equal(want) || !report.Timestamp.Equal(want) {
+		t.Errorf("timestamp %v", info.Timestamp)
+	}
+	if b := info.Bounds; b.MinLat < 38 || b.MaxLat > 40 || b.MinLon < -76.2 || b.MaxLon > -74.4 || b.MinLat >= b.MaxLat {
 		t.Errorf("bounds: %+v", b)
 	}
-	for name, test := range map[string]struct {
+	for name, c := range map[string]struct {
 		at   orb.Point
 		want bool
-	}{
-		"Dover":        {orb.Point{-75.52, 39.16}, true},
-		"the Atlantic": {orb.Point{-70, 38.5}, false},
-		"Paris":        {orb.Point{2.35, 48.86}, false},
-	} {
-		if got := f.Covers(test.at); got != test.want {
+	}{"Dover": {orb.Point{-75.52, 39.16}, true}, "the Atlantic": {orb.Point{-70, 38.5}, false}, "Paris": {orb.Point{2.35, 48.86}, false}} {
+		if got := f.Covers(c.at); got != c.want {
 			t.Errorf("covers %s: %v", name, got)
 		}
 	}
 }
 
-func checkSame(t *testing.T, a, b string) {
-	t.Helper()
-	first, err := os.ReadFile(a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	second, err := os.ReadFile(b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(first, second) {
-		t.Errorf("%d and %d bytes that differ", len(first), len(second))
-	}
-}
-
-// TestElsewhere: where the extracts lie does not matter.
+// TestElsewhere: the directory of the extracts does not matter. The stages are reported one after the other, each to its
+// end. No temporary file stays open or mapped, which would keep its room on the disk until the process ends.
 func TestElsewhere(t *testing.T) {
 	var files [2]string
 	for i := range files {
 		dir := t.TempDir()
 		files[i] = filepath.Join(dir, "out.region")
-		inputs := []string{
-			writeFile(t, filepath.Join(dir, "village.osm"), village),
-			writeFile(t, filepath.Join(dir, "shop.osm"), shop),
-		}
-		if _, err := Build(t.Context(), Options{Inputs: inputs, Output: files[i]}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	checkSame(t, files[0], files[1])
-}
-
-// stages are those of a build, in their order.
-var stages = []string{"nodes", "ways", "areas", "compile", "write"}
-
-// TestProgress: the stages come one after the other, and each comes to its end.
-func TestProgress(t *testing.T) {
-	dir := t.TempDir()
-	var told []string
-	ended := true
-	_, err := Build(t.Context(), Options{
-		Inputs: []string{
-			writeFile(t, filepath.Join(dir, "village.osm"), village),
-		},
-		Output: filepath.Join(dir, "village.region"),
-		Progress: func(stage string, done, total int64) {
+		inputs := []string{writeFile(t, filepath.Join(dir, "village.osm"), village), writeFile(t, filepath.Join(dir, "shop.osm"), shop)}
+		var told []string
+		ended := true
+		_, err := Build(t.Context(), Options{Inputs: inputs, Output: files[i], Progress: func(stage string, done, total int64) {
 			if len(told) == 0 || told[len(told)-1] != stage {
 				if !ended {
 					t.Errorf("%s before the end of %s", stage, told[len(told)-1])
@@ -157,144 +121,127 @@ func TestProgress(t *testing.T) {
 				told = append(told, stage)
 			}
 			ended = done == total
-		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(stages, told); diff != "" {
-		t.Error(diff)
-	}
-}
-
-// TestProgressEnds: a build that was cancelled tells nothing after its end, though a goroutine of it may go on.
-func TestProgressEnds(t *testing.T) {
-	dir := t.TempDir()
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	var ended atomic.Bool
-	_, err := Build(ctx, Options{
-		Inputs: []string{writeFile(t, filepath.Join(dir, "village.osm"), village)},
-		Output: filepath.Join(dir, "village.region"),
-		Progress: func(stage string, _, _ int64) {
-			if ended.Load() {
-				t.Errorf("%s after the end", stage)
-			}
-			if stage == "compile" && ctx.Err() == nil {
-				cancel()
-				time.Sleep(100 * time.Millisecond) // the build could end meanwhile
-			}
-		},
-	})
-	ended.Store(true)
-	if !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-	time.Sleep(300 * time.Millisecond)
-}
-
-// TestNothingLeftBehind: whenever it is cancelled, and whatever is wrong with the extract, the old file stands alone.
-func TestNothingLeftBehind(t *testing.T) {
-	check := func(t *testing.T, run func(ctx context.Context, cancel func(), opts Options) error) {
-		dir := t.TempDir()
-		out := writeFile(t, filepath.Join(dir, "old.region"), "old")
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		if err := run(ctx, cancel, Options{Output: out}); err == nil {
-			t.Fatal("no error")
-		}
-		entries, err := os.ReadDir(dir)
+		}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if content, err := os.ReadFile(out); err != nil || string(content) != "old" || len(entries) != 1 {
-			t.Errorf("%q, %v, %v", content, entries, err)
+		if diff := cmp.Diff(append([]string{"versions"}, stages...), told); diff != "" || !ended {
+			t.Error(diff)
+		}
+		if runtime.GOOS == "linux" {
+			checkClosed(t, dir)
 		}
 	}
-	cancelled := func(t *testing.T, extract, stage string, from float64) {
-		check(t, func(ctx context.Context, cancel func(), opts Options) error {
-			opts.Inputs = []string{extract}
-			opts.Progress = func(s string, done, total int64) {
-				if s == stage && float64(done) >= from*float64(total) {
-					cancel()
-				}
-			}
-			_, err := Build(ctx, opts)
-			if !errors.Is(err, context.Canceled) {
-				t.Errorf("%v", err)
-			}
-			return err
-		})
-	}
-	for _, stage := range stages {
-		t.Run("cancelled in "+stage, func(t *testing.T) {
-			cancelled(t, writeFile(t, filepath.Join(t.TempDir(), "village.osm"), village), stage, 0)
-		})
-	}
-	for _, from := range []float64{0.25, 0.5, 0.75} {
-		t.Run(fmt.Sprintf("cancelled when %v is compiled", from), func(t *testing.T) {
-			testkit.Whole(t)
-			cancelled(t, testkit.Extract(t, testkit.Delaware), "compile", from)
-		})
-	}
-	t.Run("broken extract", func(t *testing.T) {
-		check(t, func(ctx context.Context, _ func(), opts Options) error {
-			in := writeFile(t, filepath.Join(t.TempDir(), "broken.osm"), village[:300])
-			opts.Inputs = []string{in}
-			_, err := Build(ctx, opts)
-			if err == nil || !strings.Contains(err.Error(), in) {
-				t.Errorf("%v", err)
-			}
-			return err
-		})
-	})
+	checkSame(t, files[0], files[1])
 }
 
+// checkClosed fails if files of a directory are open or mapped.
+func checkClosed(t *testing.T, dir string) {
+	t.Helper()
+	maps, err := os.ReadFile("/proc/self/maps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Contains(maps, []byte(dir)) {
+		t.Errorf("files of %s are mapped", dir)
+	}
+	open, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range open {
+		if path, err := os.Readlink("/proc/self/fd/" + f.Name()); err == nil && strings.HasPrefix(path, dir) {
+			t.Errorf("%s is open", path)
+		}
+	}
+}
+
+// stages are those of a build of one extract, in their order.
+var stages = []string{"nodes", "ways", "areas", "compile", "write"}
+
+// TestNothingLeftBehind: after an error, and after a cancellation in any stage, there is the old file and nothing else.
+// Progress is not reported any more, though goroutines may go on for a moment.
+func TestNothingLeftBehind(t *testing.T) {
+	small, large := filepath.Join(t.TempDir(), "village.osm"), testkit.Extract(t, testkit.Delaware)
+	broken := writeFile(t, filepath.Join(t.TempDir(), "broken.osm"), village[:300])
+	writeFile(t, small, village)
+	type test struct {
+		name, input, stage string
+		from               float64 // the share of the stage that is done
+	}
+	tests := []test{{"a broken extract", broken, "", 0}, {"a quarter", large, "compile", 0.25}, {"half", large, "compile", 0.5},
+		{"three quarters", large, "compile", 0.75}}
+	for _, stage := range stages {
+		tests = append(tests, test{stage, small, stage, 0})
+	}
+	for _, c := range tests {
+		t.Run(c.name, func(t *testing.T) {
+			if c.input == large {
+				testkit.Whole(t)
+			}
+			dir := t.TempDir()
+			synctest.Test(t, func(t *testing.T) { // which waits for all goroutines
+				out, ended := writeFile(t, filepath.Join(dir, "old.region"), "old"), false
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				_, err := Build(ctx, Options{Inputs: []string{c.input}, Output: out, Progress: func(stage string, done, total int64) {
+					if ended {
+						t.Errorf("%s after the end", stage)
+					}
+					if stage == c.stage && float64(done) >= c.from*float64(total) {
+						cancel()
+					}
+				}})
+				ended = true
+				if c.stage != "" && !errors.Is(err, context.Canceled) || c.stage == "" && (err == nil || !strings.Contains(err.Error(), broken)) {
+					t.Error(err)
+				}
+				entries, err := os.ReadDir(dir)
+				if content, failed := os.ReadFile(out); errors.Join(err, failed) != nil || string(content) != "old" || len(entries) != 1 {
+					t.Errorf("%q, %v, %v", content, entries, errors.Join(err, failed))
+				}
+			})
+		})
+	}
+}
+
+// TestRefusedBeforeReading: a build that cannot succeed fails before it takes minutes to read.
 func TestRefusedBeforeReading(t *testing.T) {
 	dir := t.TempDir()
-	in := writeFile(t, filepath.Join(dir, "village.osm"), village)
-	link := filepath.Join(dir, "link")
-	if err := os.Symlink(in, link); err != nil {
+	path := func(name string) string { return filepath.Join(dir, name) }
+	in, foreign := writeFile(t, path("village.osm"), village), writeFile(t, path("foreign"), "no extract")
+	if err := errors.Join(os.Symlink(in, path("link")), os.Symlink("loop", path("loop")), os.Mkdir(path("read-only"), 0o500)); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink("loop", filepath.Join(dir, "loop")); err != nil {
-		t.Fatal(err)
-	}
-	foreign := writeFile(t, filepath.Join(dir, "foreign"), "no extract")
-	readOnly := filepath.Join(dir, "read-only")
-	if err := os.Mkdir(readOnly, 0o500); err != nil {
-		t.Fatal(err)
-	}
-	for name, test := range map[string]struct {
-		opts Options
-		want string
+	for name, c := range map[string]struct {
+		inputs       []string
+		output, want string
 	}{
-		"no input":         {Options{Output: filepath.Join(dir, "out")}, "no extract"},
-		"no output":        {Options{Inputs: []string{in}}, "no output"},
-		"no directory":     {Options{Inputs: []string{in}, Output: filepath.Join(dir, "missing", "out")}, "no such"},
-		"file as folder":   {Options{Inputs: []string{in}, Output: filepath.Join(in, "out")}, "not a directory"},
-		"folder as file":   {Options{Inputs: []string{in}, Output: dir}, "not a regular file"},
-		"onto the extract": {Options{Inputs: []string{in}, Output: in}, "made from"},
-		"onto its link":    {Options{Inputs: []string{link}, Output: in}, "made from"},
-		"a long name": {Options{Inputs: []string{in}, Output: filepath.Join(dir, strings.Repeat("x", 250))},
-			"cannot be written"},
-		"a loop of links":  {Options{Inputs: []string{in}, Output: filepath.Join(dir, "loop")}, "output: "},
-		"read-only folder": {Options{Inputs: []string{in}, Output: filepath.Join(readOnly, "out")}, "cannot be written"},
-		"no real folder":   {Options{Inputs: []string{in}, Output: "/proc/out"}, "output: "},
-		"a device":         {Options{Inputs: []string{in}, Output: os.DevNull}, "output: "},
-		"missing extract": {Options{Inputs: []string{in, filepath.Join(dir, "none.osm")},
-			Output: filepath.Join(dir, "out")}, "none.osm"},
-		"broken extract": {Options{Inputs: []string{in, foreign}, Output: filepath.Join(dir, "out")}, "foreign"},
+		"no input":           {nil, path("out"), "no extract"},
+		"no output":          {[]string{in}, "", "no output"},
+		"no directory":       {[]string{in}, path("missing/out"), "no such"},
+		"file as directory":  {[]string{in}, in + "/out", "not a directory"},
+		"directory as file":  {[]string{in}, dir, "not a regular file"},
+		"onto the extract":   {[]string{in}, in, "made from"},
+		"onto its link":      {[]string{path("link")}, in, "made from"},
+		"a long name":        {[]string{in}, path(strings.Repeat("x", 250)), "cannot be written"},
+		"a loop of links":    {[]string{in}, path("loop"), "output: "},
+		"read-only":          {[]string{in}, path("read-only/out"), "cannot be written"},
+		"no real directory":  {[]string{in}, "/proc/out", "output: "},
+		"a device":           {[]string{in}, os.DevNull, "output: "},
+		"missing extract":    {[]string{in, path("none.osm")}, path("out"), "none.osm"},
+		"what is no extract": {[]string{in, foreign}, path("out"), "foreign"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			if name == "read-only folder" && !obeys(readOnly) {
-				t.Skip("left out: this user, or system, may write into any directory")
-			}
-			test.opts.Progress = func(string, int64, int64) { t.Error("reading has begun") }
-			if _, err := Build(t.Context(), test.opts); err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("%v, want %q", err, test.want)
-			}
-		})
+		if f, err := os.CreateTemp(path("read-only"), ""); name == "read-only" && err == nil { // as for root
+			f.Close()
+			os.Remove(f.Name())
+			continue
+		}
+		_, err := Build(t.Context(), Options{Inputs: c.inputs, Output: c.output,
+			Progress: func(string, int64, int64) { t.Errorf("%s: reading has begun", name) }})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
 	}
 	left, err := filepath.Glob(filepath.Join(dir, ".*"))
 	if err != nil || len(left) > 0 {
@@ -302,80 +249,36 @@ func TestRefusedBeforeReading(t *testing.T) {
 	}
 }
 
-// obeys reports whether a directory that is not writable is so for this process.
-func obeys(readOnly string) bool {
-	f, err := os.CreateTemp(readOnly, "")
-	if err != nil {
-		return true
-	}
-	f.Close()
-	os.Remove(f.Name())
-	return false
-}
-
-// TestEmptyRegions: a map without roads, or without places, still makes a region.
-func TestEmptyRegions(t *testing.T) {
+// TestSections: an extract without roads or places makes a region. Without the map, a file has all other sections, as
+// they are with it.
+func TestSections(t *testing.T) {
+	dir := t.TempDir()
 	for name, content := range map[string]string{
-		"no roads": shop,
+		"village": village, "no roads": shop, "neither": `<osm><node id="1" lat="1" lon="1"/></osm>`,
 		"no places": `<osm><node id="1" lat="1" lon="1"/><node id="2" lat="1" lon="1.01"/>
 			<way id="1"><nd ref="1"/><nd ref="2"/><tag k="highway" v="service"/></way></osm>`,
-		"neither": `<osm><node id="1" lat="1" lon="1"/></osm>`,
 	} {
-		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			out := filepath.Join(dir, "out.region")
-			if _, err := Build(
-				t.Context(),
-				Options{Inputs: []string{writeFile(t, filepath.Join(dir, "map.osm"), content)}, Output: out},
-			); err != nil {
-				t.Fatal(err)
+		in := writeFile(t, filepath.Join(dir, "map.osm"), content)
+		var sections [2]map[string]int64
+		for i, noMap := range []bool{false, true} {
+			f, _ := build(t, Options{Inputs: []string{in}, Output: filepath.Join(dir, "out.region"), NoMap: noMap})
+			info, err := f.Info()
+			if err != nil || !f.Covers(orb.Point{1, 1}) && !f.Covers(orb.Point{8, 50}) {
+				t.Errorf("%s: the region does not cover its node, %v", name, err)
 			}
-			f, err := region.Open(out)
-			if err != nil {
-				t.Fatal(err)
+			sections[i] = map[string]int64{}
+			for _, s := range info.Sections {
+				if noMap || !strings.HasPrefix(s.Name, "map.") {
+					sections[i][s.Name] = s.Bytes
+				}
 			}
-			defer f.Release()
-			if !f.Covers(orb.Point{1, 1}) {
-				t.Error("the region does not cover its node")
+			if m, err := tiles.Open(f); err != nil || (m == nil) != noMap {
+				t.Errorf("%s, without map %v: %v, %v", name, noMap, m != nil, err)
 			}
-		})
-	}
-}
-
-// TestNoMap: without the map, a file has all but its sections, and says in them what it says with them.
-func TestNoMap(t *testing.T) {
-	dir := t.TempDir()
-	in := writeFile(t, filepath.Join(dir, "village.osm"), village)
-	var sections [2]map[string]int64
-	for i, noMap := range []bool{false, true} {
-		out := filepath.Join(dir, "out.region")
-		if _, err := Build(t.Context(), Options{Inputs: []string{in}, Output: out, NoMap: noMap}); err != nil {
-			t.Fatal(err)
 		}
-		f, err := region.Open(out)
-		if err != nil {
-			t.Fatal(err)
+		if diff := cmp.Diff(sections[0], sections[1]); diff != "" {
+			t.Errorf("%s: %s", name, diff)
 		}
-		defer f.Release()
-		info, err := f.Info()
-		if err != nil {
-			t.Fatal(err)
-		}
-		sections[i] = map[string]int64{}
-		for _, s := range info.Sections {
-			sections[i][s.Name] = s.Bytes
-		}
-		if m, err := tiles.Open(f); err != nil || (m == nil) != noMap {
-			t.Errorf("without map %v: %v, %v", noMap, m != nil, err)
-		}
-	}
-	for name := range sections[0] {
-		if strings.HasPrefix(name, "map.") {
-			delete(sections[0], name)
-		}
-	}
-	if diff := cmp.Diff(sections[0], sections[1]); diff != "" {
-		t.Error(diff)
 	}
 }
 

@@ -19,57 +19,37 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/matching"
-	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/internal/tiles"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
-// What the engines read is not what was written: bits of a file whose checksums have all been compared are flipped in
-// place, tens of thousands at a time, and parts of it are cut off. Whatever comes out is thrown away by those who
-// serve it; here it has to come out, as an answer or as an error, after bounded work, and nothing may crash.
-// MAPS_TEST_DAMAGE is the number of rounds.
+// TestEnginesOnDamage: bits of an open file whose checksums have been verified are flipped, tens of thousands at a time,
+// and the file is truncated. A server throws such answers away. Each request must end with an answer or an error after
+// bounded work, without a crash. MAPS_TEST_DAMAGE is the number of rounds.
 func TestEnginesOnDamage(t *testing.T) {
 	testkit.Whole(t)
 	rounds := 9
 	if text := os.Getenv("MAPS_TEST_DAMAGE"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
-			t.Fatalf("MAPS_TEST_DAMAGE: %q is no number of rounds", text)
+			t.Fatalf("MAPS_TEST_DAMAGE: %q is not a number of rounds", text)
 		}
 		rounds = n
 	}
 	path := filepath.Join(t.TempDir(), "delaware.region")
-	inputs := []string{testkit.Extract(t, testkit.Delaware)}
-	if _, err := Build(t.Context(), Options{Inputs: inputs, Output: path}); err != nil {
+	f, _ := build(t, Options{Inputs: []string{testkit.Extract(t, testkit.Delaware)}, Output: path})
+	content, failedRead := os.ReadFile(path)
+	places, failedPlaces := geocoding.Open(f)
+	graph, failedGraph := roadgraph.Open(f)
+	chart, failedMap := tiles.Open(f)
+	disk, failedOpen := os.OpenFile(path, os.O_RDWR, 0)
+	if err := errors.Join(f.Verify(t.Context()), failedRead, failedPlaces, failedGraph, failedMap, failedOpen); err != nil {
 		t.Fatal(err)
 	}
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := region.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Release()
-	if err := f.Verify(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	places, err := geocoding.Open(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	graph, err := roadgraph.Open(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	defer disk.Close()
 	matcher := matching.New(graph, matching.Options{})
-	chart, err := tiles.Open(f)
-	if err != nil {
-		t.Fatal(err)
-	}
 	dover := func() []byte {
 		tile, err := chart.Tile(nil, 14, 4754, 6255)
 		if err != nil || len(tile) == 0 {
@@ -78,24 +58,18 @@ func TestEnginesOnDamage(t *testing.T) {
 		return tile
 	}
 	before := dover()
-	disk, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer disk.Close()
 
 	rng := rand.New(rand.NewPCG(3, 5))
 	var flips, asked, failed int
 	var slowest time.Duration
 	var largest uint64
 	for round := range rounds {
-		cut := round%3 == 2
-		if cut {
+		if round%3 == 2 {
 			if err := disk.Truncate(int64(rng.IntN(len(content)))); err != nil {
 				t.Fatal(err)
 			}
 		} else {
-			// From a few to many: with many, nearly every request meets some and most end soon.
+			// With many, nearly every request meets some and ends soon.
 			n := 100 << rng.IntN(11)
 			for range n {
 				at := rng.IntN(len(content)-4096) + 4096
@@ -114,43 +88,29 @@ func TestEnginesOnDamage(t *testing.T) {
 			slowest, largest = max(slowest, time.Since(begun)), max(largest, allocated()-taken)
 		}
 		if !f.Changed() {
-			t.Error("the file does not know that it was changed")
+			t.Error("the change of the file is not noticed")
 		}
 		if _, err := disk.WriteAt(content, 0); err != nil {
 			t.Fatal(err)
 		}
 	}
-	t.Logf(
-		"%d bits flipped; %d requests, %d ended with an error; the slowest took %v, the largest took %.1f MB",
-		flips,
-		asked,
-		failed,
-		slowest,
-		float64(largest)/1e6,
-	)
+	t.Logf("%d bits flipped; %d requests, %d ended with an error; the slowest took %v, the largest took %.1f MB",
+		flips, asked, failed, slowest, float64(largest)/1e6)
 	if failed == 0 || failed == asked {
-		t.Error("the damage was met by none or by all")
+		t.Error("no request met the damage, or all did")
 	}
 	// The matcher's own limit of work is about a second.
-	if slowest > 30*time.Second {
-		t.Errorf("a request took %v", slowest)
+	if slowest > 30*time.Second || largest > 1<<30 {
+		t.Errorf("a request took %v, or %d bytes", slowest, largest)
 	}
-	if largest > 1<<30 {
-		t.Errorf("a request took %d bytes", largest)
-	}
-	// With everything in its place again, the same engines are as they were.
-	if _, err := places.Reverse(
-		t.Context(),
-		&geocoding.Request{Point: orb.Point{-75.5277, 39.1568}, Size: 5},
-	); err != nil {
-		t.Error(err)
-	}
-	if !bytes.Equal(before, dover()) {
-		t.Error("a tile is another one now")
+	// With the right content again, the same engines work as before.
+	_, err := places.Reverse(t.Context(), &geocoding.Request{Point: orb.Point{-75.5277, 39.1568}, Size: 5})
+	if err != nil || !bytes.Equal(before, dover()) {
+		t.Errorf("a tile is another one now, or %v", err)
 	}
 }
 
-// askSomething asks one of the engines for something within Delaware.
+// askSomething sends a random request to one of the engines.
 func askSomething(ctx context.Context, rng *rand.Rand, places *geocoding.Index, matcher *matching.Local,
 	chart *tiles.Map) error {
 	lat, lon := 38.5+rng.Float64()*1.3, -75.75+rng.Float64()*0.6
@@ -188,7 +148,7 @@ func askSomething(ctx context.Context, rng *rand.Rand, places *geocoding.Index, 
 	return err
 }
 
-// allocated is how much memory was taken so far, whatever became of it.
+// allocated is how many bytes were allocated so far.
 func allocated() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

@@ -10,7 +10,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// An extract becomes one file, which holds all that the engines read.
+// An extract becomes one file with all that the engines read.
 func ExampleBuild() {
 	dir, err := os.MkdirTemp("", "village")
 	if err != nil {
@@ -20,7 +20,7 @@ func ExampleBuild() {
 
 	path := filepath.Join(dir, "village.region")
 	report, err := compiler.Build(context.Background(), compiler.Options{
-		Inputs: []string{filepath.Join("..", "..", "testdata", "village.osm")}, Output: path,
+		Inputs: []string{filepath.Join("..", "testkit", "testdata", "village.osm")}, Output: path,
 	})
 	if err != nil {
 		panic(err)

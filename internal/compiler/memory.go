@@ -1,5 +1,3 @@
-// Package memory says how much memory a build may take, sees to it that the garbage collector knows, and measures
-// what it does take.
 package compiler
 
 import (
@@ -14,14 +12,14 @@ import (
 )
 
 const (
-	// LeastMemory is the least memory, in bytes, that a build gets along with.
+	// LeastMemory is the least memory, in bytes, that a build needs.
 	LeastMemory = 256 << 20
-	// usual is the least memory that it takes where nobody says how much.
+	// usual is the least memory, in bytes, that DefaultMemory returns.
 	usual = 512 << 20
 )
 
-// DefaultMemory is a quarter of the memory of the machine, or of the control group that the process is in, and at least 512
-// MiB.
+// DefaultMemory returns a quarter of the memory of the machine, or of the process's control group, in bytes. It is at
+// least 512 MiB.
 func DefaultMemory() int64 {
 	total, err := memlimit.FromSystem()
 	if n, failed := memlimit.FromCgroup(); failed == nil && (err != nil || n < total) {
@@ -30,31 +28,33 @@ func DefaultMemory() int64 {
 	return max(int64(min(total, 1<<62)/4), usual)
 }
 
-// ParseMemory reads a size as operators write it, such as 1GiB, 800MB or a number of bytes; an empty text is Default.
+// ParseMemory reads a size in bytes as operators write it, such as 1GiB, 800MB or a plain number. An empty text is
+// DefaultMemory. It returns an error for what is no size, or less than LeastMemory.
 func ParseMemory(text string) (int64, error) {
 	if text == "" {
 		return DefaultMemory(), nil
 	}
 	n, err := humanize.ParseBytes(text)
 	if err != nil {
-		return 0, fmt.Errorf("%q is no size such as 1GiB, 800MB or a number of bytes", text)
+		return 0, fmt.Errorf("%q is not a size such as 1GiB, 800MB or a number of bytes", text)
 	}
 	if n < LeastMemory || n > 1<<62 {
-		return 0, fmt.Errorf("%s is not a size from %s up: with less, a build cannot work", text, humanize.IBytes(LeastMemory))
+		return 0, fmt.Errorf("%s is not at least %s, which a build needs", text, humanize.IBytes(LeastMemory))
 	}
 	return int64(n), nil
 }
 
-// LimitMemory has the garbage collector keep the heap small enough for a build that may take some bytes in all, and returns
-// how to undo that. What the runtime does not count, such as the threads' stacks of the system, is left some room.
+// LimitMemory makes the garbage collector keep the heap small enough for a build that may take so many bytes, and
+// returns a function that undoes this. It leaves a sixteenth for memory that the runtime does not count, such as thread
+// stacks.
 func LimitMemory(bytes int64) (undo func()) {
 	before := debug.SetMemoryLimit(-1)
 	debug.SetMemoryLimit(min(before, bytes-bytes/16))
 	return func() { debug.SetMemoryLimit(before) }
 }
 
-// UsedMemory is how much anonymous memory the process takes now, in bytes: what is not backed by a file. Where the system
-// does not tell, it is what the Go runtime has taken.
+// UsedMemory returns the anonymous memory of this process in bytes: memory that is not backed by a file. On systems
+// without /proc it returns the memory of the Go runtime.
 func UsedMemory() int64 {
 	if n := UsedMemoryOf(os.Getpid()); n > 0 {
 		return n
@@ -64,7 +64,7 @@ func UsedMemory() int64 {
 	return int64(stats.Sys - stats.HeapReleased)
 }
 
-// UsedMemoryOf is how much anonymous memory a process takes, in bytes; 0 where the system does not tell.
+// UsedMemoryOf returns the anonymous memory of a process in bytes, or 0 on systems without /proc.
 func UsedMemoryOf(pid int) int64 {
 	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	_, rest, _ := strings.Cut(string(status), "RssAnon:")

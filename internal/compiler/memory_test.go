@@ -14,18 +14,15 @@ func TestParseMemory(t *testing.T) {
 			t.Errorf("%q: %d, %v, want %d", text, got, err, want)
 		}
 	}
+	if n := DefaultMemory(); n < usual {
+		t.Errorf("by default %d bytes", n)
+	}
 	for text, want := range map[string]string{
-		"much": "no size", "-1": "no size", "1QB": "no size", "1MiB": "256 MiB", "0": "256 MiB", "99999999TB": "size",
+		"much": "not a size", "-1": "not a size", "1QB": "not a size", "1MiB": "256 MiB", "0": "256 MiB", "99999999TB": "size",
 	} {
 		if got, err := ParseMemory(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %d, %v, want an error with %q", text, got, err, want)
 		}
-	}
-}
-
-func TestDefaultMemory(t *testing.T) {
-	if n := DefaultMemory(); n < usual {
-		t.Errorf("%d bytes", n)
 	}
 }
 
@@ -41,7 +38,7 @@ func TestLimitMemory(t *testing.T) {
 	}
 }
 
-// TestUsed: what is taken is seen.
+// TestUsedMemory: memory that was allocated is counted.
 func TestUsedMemory(t *testing.T) {
 	before := UsedMemory()
 	block := make([]byte, 64<<20)

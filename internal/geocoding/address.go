@@ -10,8 +10,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 )
 
-// location is where a point is, as far as polygons, borders and the nearest settlements tell. Texts are parts of the
-// file.
+// location is the address of a point by polygons, borders and the nearest settlements. Texts are parts of the file.
 type location struct {
 	country              country.Country
 	countryLabel         label // no name: country.Name
@@ -21,7 +20,7 @@ type location struct {
 	jurisdiction         placefile.Jurisdiction
 }
 
-// locate works out where the search's origin is, after enclose.
+// locate finds the location of the search's origin, after enclose.
 func (s *search) locate(p orb.Point) location {
 	e := &s.around
 	a := location{suburb: s.label(placefile.RoleSuburb), hamlet: s.label(placefile.RoleHamlet),
@@ -46,7 +45,7 @@ type label struct {
 	name    []byte
 }
 
-// label is that of the area with a role around the search's origin.
+// label returns the label of the area with a role around the search's origin.
 func (s *search) label(role int) label {
 	e := &s.around
 	return label{e.Feature[role], s.x.text.String(e.Name[role])}
@@ -64,8 +63,8 @@ func (x *Index) countryByCode(code [3]byte) country.Country {
 	return c
 }
 
-// cityDistance is how far, in metres, the settlement may be that stands for the city: not far where no polygon tells
-// the state and there may be another one.
+// cityDistance returns the greatest distance in metres of a settlement that is taken for the city. It is short if the
+// state is unknown and may change nearby.
 func (a *location) cityDistance() float64 {
 	if a.state.feature != 0 || len(placefile.LevelsOf(a.country.Alpha2).State) == 0 {
 		return placefile.MaxCityDistance
@@ -73,8 +72,8 @@ func (a *location) cityDistance() float64 {
 	return placefile.MaxCityDistanceUnproven
 }
 
-// fallback answers where no feature is near: with the smallest named place or administrative area around the point,
-// else, on land, with the nearest place.
+// fallback answers if no feature is near: with the smallest named place or administrative area around the point, else,
+// on land, with the nearest place.
 func (s *search) fallback(p orb.Point, a *location) []hit {
 	if n := s.around.Feature[placefile.RoleAnswer]; n != 0 {
 		f := s.x.feature(n - 1)

@@ -9,7 +9,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 )
 
-// describe turns hits into places. All their text is one string, cut into parts.
+// describe turns hits into places. All their strings are parts of one.
 func (s *search) describe(hits []hit, req *Request, a *location) *Result {
 	s.text.reset()
 	around := s.writeSurroundings(a, req.Languages)
@@ -40,7 +40,7 @@ func (s *search) describe(hits []hit, req *Request, a *location) *Result {
 	return result
 }
 
-// shape is what a feature looks like; nil if it is a position or has too many segments.
+// shape returns the shape of a feature; nil if it is a position or has too many segments.
 func (s *search) shape(h *hit) orb.MultiLineString {
 	g := s.x.geometry(&h.record)
 	if g.Shape == geometry.Point || g.Steps() > MaxShape {
@@ -65,14 +65,13 @@ type placeSpans struct {
 	county, state, country            span
 }
 
-// surroundingSpans are what the places of an answer have in common: most of their addresses, and the end of most of
-// their display names.
+// surroundingSpans are common to the places of an answer: most of their addresses, and the end of most display names.
 type surroundingSpans struct {
 	placeSpans
 	end span
 }
 
-// writeSurroundings writes what all places of an answer have in common.
+// writeSurroundings writes the text common to all places of an answer.
 func (s *search) writeSurroundings(a *location, languages []string) surroundingSpans {
 	t := &s.text
 	var p surroundingSpans
@@ -101,7 +100,7 @@ func (s *search) write(h *hit, req *Request, a *location, around *surroundingSpa
 	p.id = t.id(d.Ref)
 	key, value := x.presented(d.Kinds, req.Categories)
 	p.category, p.kind = t.add(key), t.add(value)
-	usual := true // the display name ends as most do
+	usual := true // the display name has the common end
 	p.houseNumber, p.street = t.add(d.HouseNumber), span{}
 	if d.Address != 0 {
 		r := placefile.Reader{Data: slice(&x.addresses, int(d.Address), placefile.AddressBytes)}
@@ -144,7 +143,7 @@ func (s *search) write(h *hit, req *Request, a *location, around *surroundingSpa
 	return p
 }
 
-// presented returns the key and the value that a feature is presented with: the first that a filter asks for.
+// presented returns the category of a feature in the answer: the first one that matches the filter.
 func (x *Index) presented(kinds uint64, categories []string) (key, value []byte) {
 	n := placefile.KindBytes
 	if len(categories) > 0 {
@@ -168,7 +167,7 @@ func (x *Index) presented(kinds uint64, categories []string) (key, value []byte)
 	return key, value
 }
 
-// isWord tells whether a key or value is a term in its normal form.
+// isWord reports whether a key or value equals a normalized term.
 func isWord(s []byte, term string) bool {
 	return string(s) == term || placefile.Normalize(string(s)) == term
 }

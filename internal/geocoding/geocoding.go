@@ -1,5 +1,6 @@
-// Package geocoding tells what is at a position: the nearest named things by their own geometry, their addresses, and
-// the areas that contain them, from the places of a region file.
+// Package geocoding finds what is at a position, from the places of a region file: the nearest named features by their
+// own geometry, with their addresses and the areas around them. It also turns answers of remote services into the same
+// form. It knows no HTTP, and does no forward geocoding. Start with Geocoder and Index.Reverse.
 package geocoding
 
 import (
@@ -10,9 +11,9 @@ import (
 	"github.com/paulmach/orb"
 )
 
-// Geocoder is what a local engine and a remote service have in common.
+// Geocoder is a local engine or a remote service.
 type Geocoder interface {
-	// Reverse returns what is at or near a position, nearest first; no results is an empty answer, not an error.
+	// Reverse returns the places at or near a position, nearest first. An empty result is not an error.
 	Reverse(ctx context.Context, req *Request) (*Result, error)
 }
 
@@ -21,29 +22,28 @@ type Request struct {
 	Point orb.Point // lon, lat in degrees
 	// Size is the largest number of results, 1 to 5.
 	Size int
-	// Categories restricts the results to features whose key or value is one of these terms, ignoring case. Empty: no
+	// Categories restricts the results to features whose key or value is one of these terms, ignoring case. Empty means no
 	// restriction.
 	Categories []string
-	// Languages are BCP 47 tags, the most wanted first: names are given in the first that they are known in, else as they
-	// are on the ground. See ParseLanguages.
+	// Languages are BCP 47 tags in order of preference. Names are in the first available one, else as on the ground. See
+	// ParseLanguages.
 	Languages []string
-	// MaxDistance is how far a feature may be, in metres.
+	// MaxDistance is the greatest distance of a feature in metres.
 	MaxDistance float64
-	// Shapes is whether places are wanted with their shapes, which a geocoder may not know.
+	// Shapes asks for the shapes of places, which a geocoder may not know.
 	Shapes bool
-	// Into, if set, is memory for the answer, which a geocoder may use and return: what an answer before had in it,
-	// strings included, is then gone.
+	// Into, if set, is memory that a geocoder may use for its result. It overwrites the earlier result, strings included.
 	Into *Result
 }
 
-// Result is what was found.
+// Result is the answer to a request.
 type Result struct {
 	Places []Place
 
-	text []byte // that the strings of a reused result are parts of
+	text []byte // of the strings of a reused result
 }
 
-// fill makes the result one of n places, all of whose strings are parts of a text, which it returns.
+// fill prepares a result of n places whose strings are parts of a text, and returns the text.
 func (r *Result) fill(n int, text []byte) string {
 	r.text = append(r.text[:0], text...)
 	if cap(r.Places) < n {
@@ -61,7 +61,7 @@ func (req *Request) newResult(n int, text []byte) (r *Result, all string) {
 	return &Result{Places: make([]Place, n)}, string(text)
 }
 
-// nothing is an answer without places.
+// nothing returns a result without places.
 func (req *Request) nothing() *Result {
 	r, _ := req.newResult(0, nil)
 	return r
@@ -78,21 +78,21 @@ type Place struct {
 	Distance    float64   // metres, two decimals
 	Address     Address
 
-	// Shape is the line of the feature or, of an area, its outline, in pieces in no particular order. It is nil for a
-	// position, unless it was asked for, and where it has more than MaxShape segments.
+	// Shape is the line of the feature or the outline of its area, in pieces in no particular order. It is nil for a
+	// position, without Request.Shapes, and if it has more than MaxShape segments.
 	Shape orb.MultiLineString
 }
 
-// MaxShape is how many segments a shape has at most that is part of an answer: those of a state's border are too many.
+// MaxShape limits the segments of a shape in an answer. The border of a state has too many.
 const MaxShape = 12_000
 
-// Address is what is known of where a place is. Empty fields are unknown.
+// Address is the address of a place. Empty fields are unknown.
 type Address struct {
 	HouseNumber string
 	Street      string
 	Suburb      string
 	Hamlet      string
-	City        string // a village or a hamlet where there is none
+	City        string // or a village or hamlet
 	County      string
 	State       string
 	Postcode    string
@@ -107,5 +107,5 @@ const (
 	DefaultMaxDistance = 1000.0 // metres
 )
 
-// ErrWork: the request needs more work than one request may cost, because too much lies at one place.
+// ErrWork: the request exceeds its work limit, because too much lies at one place.
 var ErrWork = geometry.ErrWork

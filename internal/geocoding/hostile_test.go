@@ -14,8 +14,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/testkit/testregion"
 )
 
-// FuzzHostileRegion asks crafted files with correct checksums: each request ends in an answer or in an error that becomes
-// a 503.
+// FuzzHostileRegion asks crafted files with correct checksums: each request ends in an answer or in an error that
+// becomes a 503.
 func FuzzHostileRegion(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "a.region")
 	geocodingtest.Write(f, path, county())

@@ -12,8 +12,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// Index answers reverse geocoding from the places of a region file. It is safe for concurrent use; whoever uses it
-// holds a reference to the file. What it returns is no part of the file and outlives it.
+// Index answers reverse geocoding from the places of a region file. It is safe for concurrent use while the caller
+// holds a reference to the file. Its results outlive the file.
 type Index struct {
 	file        *region.File
 	blocks      region.View[placefile.Block]
@@ -32,11 +32,11 @@ type Index struct {
 	contexts    placefile.Text
 
 	scratch sync.Pool                       // *search
-	country atomic.Pointer[country.Country] // the one that was looked up last: a region has few
+	country atomic.Pointer[country.Country] // the last one: a region has few
 }
 
-// Open finds the places in a region file. It reads no more than the section table, so that it costs the same whatever
-// the file's size. A file without places opens too: it knows countries only, and answers with no results.
+// Open finds the places in a region file. It reads only the section table, so its cost does not depend on the size of
+// the file. Without places all answers are empty.
 func Open(f *region.File) (*Index, error) {
 	x := &Index{file: f}
 	x.scratch.New = func() any { return new(search) }
@@ -64,14 +64,14 @@ func open[T any](f *region.File, v *region.View[T], section string) (err error) 
 	return err
 }
 
-// empty tells that the region has no places.
+// empty reports whether the region has no places.
 func (x *Index) empty() bool { return x.trees.Len() == 0 }
 
-// feature is a feature of the file as far as every visit needs it.
+// feature is the part of a feature that every visit needs.
 type feature struct {
 	placefile.Head
 	at   int    // of its record
-	data []byte // of the record, as much as most have
+	data []byte // of the record; all of it, mostly
 	box  geo.Box
 }
 
@@ -89,12 +89,12 @@ func (x *Index) feature(n uint32) (f feature) {
 	return f
 }
 
-// geometry returns what a feature looks like.
+// geometry returns the geometry of a feature.
 func (x *Index) geometry(f *feature) geometry.Geometry {
 	return geometry.Of(f.Shape(), f.box, &x.records, f.at+f.Geometry, f.data[min(f.Geometry, len(f.data)):])
 }
 
-// details reads at least n bytes of the details of a feature, if there are so many.
+// details reads at least n bytes of the details of a feature, or all of them.
 func (x *Index) details(f *feature, n int) placefile.Reader {
 	if f.Details+n <= len(f.data) {
 		return placefile.Reader{Data: f.data[f.Details:]}
@@ -102,7 +102,7 @@ func (x *Index) details(f *feature, n int) placefile.Reader {
 	return placefile.Reader{Data: slice(&x.records, f.at+f.Details, n)}
 }
 
-// slice returns up to n bytes of a section from some position on.
+// slice returns up to n bytes of a section from an offset on.
 func slice(v *region.View[byte], from, n int) []byte {
 	return v.Range(from, min(from+n, v.Len()))
 }

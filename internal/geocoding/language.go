@@ -17,9 +17,9 @@ const (
 	maxLanguageText = 512
 )
 
-// ParseLanguages reads a list of languages as the header Accept-Language has it: BCP 47 tags, each with a weight or
-// without, such as "de-AT, de;q=0.9, en;q=0.5". It returns the tags, the best first; "*", which any name will do for,
-// ends the list. The error says what is wrong.
+// ParseLanguages reads a list of languages like the header Accept-Language: BCP 47 tags with optional weights, such as
+// "de-AT, de;q=0.9, en;q=0.5". It returns the tags in order of preference, up to a "*". The error has no parameter
+// name.
 func ParseLanguages(text string) (languages []string, err error) {
 	if len(text) > maxLanguageText {
 		return nil, fmt.Errorf("is longer than %d characters", maxLanguageText)
@@ -60,7 +60,7 @@ func ParseLanguages(text string) (languages []string, err error) {
 	return languages, nil
 }
 
-// isLanguageTag tells whether a text has the form of a BCP 47 tag: letters, then subtags of letters and digits.
+// isLanguageTag reports whether a text has the form of a BCP 47 tag: letters, then subtags of letters and digits.
 func isLanguageTag(tag string) bool {
 	for i, part := range strings.Split(tag, "-") {
 		if len(part) < 1 || len(part) > 8 || i == 0 && len(part) < 2 {
@@ -75,7 +75,7 @@ func isLanguageTag(tag string) bool {
 	return true
 }
 
-// nameOf returns the name of a label in the first of some languages that it has one in, else its own.
+// nameOf returns the name of a label in the first available language, else its default name.
 func (s *search) nameOf(l label, languages []string) []byte {
 	if len(languages) > 0 && l.feature != 0 {
 		f := s.x.feature(l.feature - 1)
@@ -88,8 +88,8 @@ func (s *search) nameOf(l label, languages []string) []byte {
 	return l.name
 }
 
-// translated returns the name of a feature in the first of some languages that it has one in, nothing where it has
-// none. As RFC 4647 looks languages up, what has no name in de-AT may have one in de.
+// translated returns the name of a feature in the first available language; nil if there is none. It follows the lookup
+// of RFC 4647: de-AT falls back to de.
 func (x *Index) translated(f *feature, d *placefile.Details, languages []string) []byte {
 	if d.Names == 0 {
 		return nil
@@ -98,7 +98,7 @@ func (x *Index) translated(f *feature, d *placefile.Details, languages []string)
 	r.At = d.Names
 	length := r.Uint()
 	if length > placefile.MaxNames*placefile.NameBytes {
-		geometry.Foreign("a feature has too many names")
+		geometry.Corrupt("a feature has too many names")
 	}
 	from, end := r.At, r.At+int(length)
 	r = x.details(f, end)
@@ -115,7 +115,7 @@ func (x *Index) translated(f *feature, d *placefile.Details, languages []string)
 	return nil
 }
 
-// shorter returns a tag without its last subtag, and without a single letter that would then be the last.
+// shorter removes the last subtag, and a single letter before it.
 func shorter(tag string) string {
 	i := strings.LastIndexByte(tag, '-')
 	if i < 0 {

@@ -15,26 +15,25 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// Found is an object that another geocoder found. It becomes a Place by the rules that places of a region follow.
+// Found is an object that a remote service found. It becomes a Place by the same rules as places of a region.
 type Found struct {
 	Kind region.Kind
 	ID   int64  // of OpenStreetMap
-	Name string // empty where it has none; its house number and street stand for it then
+	Name string // if empty, house number and street are used
 
-	// Category and Type are the OSM key and value that the other geocoder presents it with. Tags, if known, say what else
-	// it is.
+	// Category and Type are the OSM key and value that the service gives. Tags, if known, are further ones.
 	Category, Type string
 	Tags           map[string]string
 
-	// Geometry is what is known of it; at least a point.
+	// Geometry is at least a point.
 	Geometry orb.Geometry
 
-	// Address has an alpha-2 code for a country, in upper or lower case, or none.
+	// Address has an alpha-2 country code in any case, or none.
 	Address Address
 }
 
-// Answer makes the answer to a request out of what another geocoder found: what has a name or a house number, is what
-// the request asks for, and is near enough; nearest first.
+// Answer makes a result of what a remote service found: objects with a name or house number that match the request and
+// are near enough, nearest first.
 func (req *Request) Answer(found []Found) *Result {
 	farthest := farthestOf(req.MaxDistance)
 	asked := slices.ContainsFunc(req.Categories, func(c string) bool { return placefile.Normalize(c) != "" })
@@ -43,8 +42,8 @@ func (req *Request) Answer(found []Found) *Result {
 	})
 }
 
-// Fallback makes the answer where no feature is near and no category is asked for, out of what another geocoder found:
-// the smallest settlement or administrative area around the position, else, on land, the nearest settlement.
+// Fallback makes the result of a request without categories if no feature is near: the smallest settlement or
+// administrative area around the position, else, on land, the nearest settlement.
 func (req *Request) Fallback(found []Found) *Result {
 	_, land := country.Lookup(req.Point)
 	return req.remoteResult(found, 1, func(f *remote) bool {
@@ -53,14 +52,14 @@ func (req *Request) Fallback(found []Found) *Result {
 	})
 }
 
-// Nameless tells whether all that was found has neither a name nor a house number, so that none of it can be an answer.
+// Nameless reports whether no object has a name or a house number, so that none can be an answer.
 func Nameless(found []Found) bool {
 	return !slices.ContainsFunc(found, func(f Found) bool { return f.title() != "" })
 }
 
-// Astray tells whether the bounds of an object that another geocoder found lie so much farther away than the metres
-// that it was asked for that it must have answered another question.
-func (req *Request) Astray(bound orb.Bound, asked float64) bool {
+// Implausible reports whether the bounds of an object are so much farther away than the metres asked for that the
+// remote service must have answered another question.
+func (req *Request) Implausible(bound orb.Bound, asked float64) bool {
 	const beyond = 1000e3 // metres; places are found far out at sea
 	if bound.IsEmpty() {
 		return false
@@ -80,7 +79,7 @@ func (req *Request) Astray(bound orb.Bound, asked float64) bool {
 	return true
 }
 
-// title is the name of an object, or its house number and street.
+// title returns the name of an object, or its house number and street.
 func (f *Found) title() string {
 	if f.Name == "" && f.Address.HouseNumber != "" {
 		return strings.TrimSpace(f.Address.HouseNumber + " " + f.Address.Street)
@@ -88,7 +87,7 @@ func (f *Found) title() string {
 	return f.Name
 }
 
-// remote is an object of another geocoder that has been measured.
+// remote is an object of a remote service with its distance.
 type remote struct {
 	*Found
 	measure
@@ -96,7 +95,7 @@ type remote struct {
 	kind  placefile.Kind // that it is presented as
 }
 
-// remoteResult is the answer of the objects that are to be kept, at most some.
+// remoteResult makes a result of at most size objects that keep accepts.
 func (req *Request) remoteResult(found []Found, size int, keep func(*remote) bool) *Result {
 	result := new(Result)
 	if !geometry.Finite(req.Point) {
@@ -135,8 +134,7 @@ func (req *Request) remoteResult(found []Found, size int, keep func(*remote) boo
 
 func (f *Found) ref() uint64 { return placefile.NewRef(f.Kind, f.ID) }
 
-// matches tells whether a filter asks for an object, and presents it as the first of what it is that the filter asks
-// for.
+// matches reports whether an object matches a filter, and makes the first matching kind its category.
 func (f *remote) matches(categories []string) bool {
 	for _, k := range f.kinds {
 		for _, c := range categories {
@@ -149,8 +147,8 @@ func (f *remote) matches(categories []string) bool {
 	return false
 }
 
-// general tells whether an object is found without a category. Areas tagged boundary or place are not, unless a house
-// number is all that they have.
+// general reports whether an object is found without a category filter. Areas tagged boundary or place are not, unless
+// they have only a house number.
 func (f *remote) general() bool {
 	if f.Name == "" || !f.isArea() {
 		return true
@@ -161,7 +159,7 @@ func (f *remote) general() bool {
 	})
 }
 
-// isArea tells whether an object is an area. What is no node, and of which only a point is known, is taken for one.
+// isArea reports whether an object is an area, or a way or relation of which only a point is known.
 func (f *remote) isArea() bool {
 	switch f.Geometry.(type) {
 	case orb.LineString, orb.MultiLineString:
@@ -172,7 +170,7 @@ func (f *remote) isArea() bool {
 	return true
 }
 
-// unit tells what part of a country an object is.
+// unit returns the unit of an object.
 func (f *remote) unit() unit {
 	switch f.kind.Key {
 	case "place":
@@ -181,7 +179,7 @@ func (f *remote) unit() unit {
 		if f.kind.Value != "administrative" && f.kind.Value != "census" {
 			return unitNone
 		}
-		// The address of a unit has its own name and those of larger ones.
+		// The address of a unit has its own name and those of larger units.
 		a := &f.Address
 		for _, of := range [...]struct {
 			name string
@@ -199,7 +197,7 @@ func (f *remote) unit() unit {
 	return unitNone
 }
 
-// place is what the client is told of an object.
+// place makes the Place of an object.
 func (f *remote) place(o *geometry.Origin, query orb.Point) Place {
 	p := Place{Name: f.title(), Category: f.kind.Key, Type: f.kind.Value, Location: query, Distance: f.centimetres / 100,
 		Address: f.Address}
@@ -222,8 +220,8 @@ func (f *remote) place(o *geometry.Origin, query orb.Point) Place {
 	return p
 }
 
-// countryOf is the name and the alpha-3 code of the country of an address: what its alpha-2 code says, unless the
-// worldwide borders know a territory there with a code of its own; else what these say.
+// countryOf returns the name and the alpha-3 code of the country of an address: by its alpha-2 code, unless there is a
+// territory with a code of its own by the world's borders; else by these borders.
 func countryOf(a *Address, p orb.Point) (name, code string) {
 	upper := strings.ToUpper(strings.TrimSpace(a.CountryCode))
 	c, ok := country.ByAlpha2(upper)
@@ -243,14 +241,14 @@ func countryOf(a *Address, p orb.Point) (name, code string) {
 	return c.Name, c.Code
 }
 
-// measure is how far an object is, and how large.
+// measure is the distance and the extent of an object.
 type measure struct {
 	centimetres float64 // rounded
 	extent      float64
 	at          geometry.Offset // its point nearest to the origin
 }
 
-// measure measures a geometry, of several the nearest; false where nothing is known of it.
+// measureFrom measures a geometry, of several parts the nearest; false if it is empty.
 func measureFrom(o *geometry.Origin, g orb.Geometry) (m measure, ok bool) {
 	var parts []orb.Geometry
 	switch g := g.(type) {

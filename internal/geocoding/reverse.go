@@ -11,11 +11,11 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// maxWork is how many steps one request may take, see origin.spend: some hundredth parts of a second. Some hundred
-// steps are usual, some thousand where a category is looked for.
+// maxWork limits the steps of a request, see Origin.Spend, to some hundredths of a second. Some hundred steps are
+// usual, some thousand with a category filter.
 const maxWork = 16_000_000
 
-// Reverse implements Geocoder. The error is that of ctx, of a request that makes no sense, ErrWork, or a
+// Reverse implements Geocoder. Its errors are those of ctx, of a position that is not on Earth, ErrWork, and
 // *region.DamageError.
 func (x *Index) Reverse(ctx context.Context, req *Request) (result *Result, err error) {
 	defer region.Recover(&err, region.FaultsPanic())
@@ -31,7 +31,7 @@ func (x *Index) Reverse(ctx context.Context, req *Request) (result *Result, err 
 	o := geometry.NewOrigin(req.Point)
 	o.Left = maxWork
 	around := x.runOf(req.Point)
-	if around.Context == 0 && !x.file.Covers(req.Point) { // the tiles that areas touch are covered
+	if around.Context == 0 && !x.file.Covers(req.Point) { // tiles that areas touch are covered
 		return req.nothing(), nil
 	}
 	s := x.scratch.Get().(*search)
@@ -65,8 +65,8 @@ func farthestOf(m float64) float64 {
 	return math.Floor(min(m, math.Pi*geometry.EarthRadius)*100 + 1e-6)
 }
 
-// searchCategories searches the trees of the terms of a filter, and tells whether there is a filter at all. Blank
-// terms say nothing; a term that nothing matches has no tree.
+// searchCategories searches the trees of the terms of a filter, and reports whether there is a filter. Blank terms are
+// ignored; a term without matches has no tree.
 func (s *search) searchCategories(categories []string) (asked bool) {
 	var trees []uint32
 	for _, c := range categories {

@@ -9,9 +9,9 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 )
 
-// match is what the order of what was found goes by, and where it is.
+// match is the sort key of a feature that was found, and its place.
 type match struct {
-	centimetres float64 // rounded: what the order goes by first
+	centimetres float64 // rounded
 	extent      float32
 	feature     uint32
 	ref         uint64
@@ -24,7 +24,7 @@ type hit struct {
 	record feature
 }
 
-// compare orders matches: by distance in whole centimetres, then by extent, then by the number of the id, then by kind.
+// compare orders matches by distance in whole centimetres, extent, id and kind.
 func (a *match) compare(b *match) int {
 	if a.centimetres != b.centimetres {
 		return cmp.Compare(a.centimetres, b.centimetres)
@@ -32,15 +32,15 @@ func (a *match) compare(b *match) int {
 	return cmp.Or(cmp.Compare(a.extent, b.extent), cmp.Compare(a.ref, b.ref), cmp.Compare(a.feature, b.feature))
 }
 
-// search finds the features nearest to a point in one or more trees: it looks below the nearest nodes first, and not
-// below those that are farther than what was found. It is kept for the next request, so that it allocates nothing.
+// search finds the features nearest to a point in one or more trees. It visits the nearest nodes first, and skips those
+// that are farther than what was found. It is reused, so that requests allocate nothing.
 type search struct {
 	x        *Index
 	o        geometry.Origin
 	hits     []hit // in order
 	size     int
-	farthest float64 // centimetres: how far a feature may be
-	limit    float64 // haversine: no farther than that can a feature be to become a hit
+	farthest float64 // greatest distance of a feature in centimetres
+	limit    float64 // haversine beyond which a feature is no hit
 	text     textBuffer
 	around   placefile.Enclosing
 	nearest  nearest
@@ -61,15 +61,15 @@ func (s *search) release() {
 	}
 }
 
-// limitOf is the haversine of the distances that round to some centimetres.
+// limitOf returns a haversine above those of all distances that round to the centimetres.
 func limitOf(centimetres float64) float64 {
 	return geometry.HaversineWithin((centimetres + 0.51) / 100)
 }
 
-// visitSteps is what it takes to find a feature's record.
+// visitSteps is the work of finding a feature's record.
 const visitSteps = 4
 
-// visit measures a feature and keeps it if it is near enough.
+// visit measures a feature, and keeps it if it is near enough.
 func (s *search) visit(n uint32) {
 	s.o.Spend(visitSteps)
 	f := s.x.feature(n)
@@ -85,8 +85,8 @@ func (s *search) visit(n uint32) {
 	s.keep(&hit{match{math.Round(geometry.Metres(h) * 100), f.Extent, n, f.ReadRef(&r), at}, f})
 }
 
-// keep puts a hit in its place. Of several hits of one object (houses on one interpolation line, a feature that is in
-// two trees) the best stays.
+// keep inserts a hit in order. Of several hits of one object (houses on one interpolation line, a feature in two trees)
+// it keeps the best.
 func (s *search) keep(h *hit) {
 	if h.centimetres > s.farthest {
 		return

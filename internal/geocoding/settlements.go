@@ -8,7 +8,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 )
 
-// nearest is the settlement that is nearest to a search's origin.
+// nearest is the settlement nearest to a search's origin.
 type nearest struct {
 	match
 	name     uint64 // string
@@ -17,7 +17,7 @@ type nearest struct {
 	sameCity bool
 }
 
-// seek begins to look for the nearest settlement within some metres.
+// seek starts the search for the nearest settlement within some metres.
 func (s *search) seek(metres float64, in *placefile.Jurisdiction, sameCity bool) *nearest {
 	s.o.LimitTo(metres + 0.01)
 	s.farthest, s.limit = metres*100, limitOf(metres*100)
@@ -25,7 +25,7 @@ func (s *search) seek(metres float64, in *placefile.Jurisdiction, sameCity bool)
 	return &s.nearest
 }
 
-// among looks at up to Fanout settlements.
+// among visits up to Fanout settlements.
 func (s *search) among(items []*placefile.Settlement) {
 	s.o.Spend(len(items))
 	var boxes [geo.TreeFanout]geo.Box
@@ -35,7 +35,7 @@ func (s *search) among(items []*placefile.Settlement) {
 	}
 	n := s.o.Nearest(&near, boxes[:len(items)], s.limit)
 	outlines := 0
-	for _, b := range near[:n] { // positions first: outlines take longer to measure, and most are then too far
+	for _, b := range near[:n] { // positions first: outlines are slower, and most are then too far
 		if box := &boxes[b.Index]; box.MinX != box.MaxX || box.MinY != box.MaxY {
 			near[outlines] = b
 			outlines++
@@ -55,7 +55,7 @@ func (s *search) among(items []*placefile.Settlement) {
 	}
 }
 
-// allows tells whether a settlement is where it may be.
+// allows reports whether a settlement is in the wanted jurisdiction.
 func (s *search) allows(item *placefile.Settlement) bool {
 	return item.Place != 0 && s.nearest.in.Allows(s.x.places.At(int(item.Place-1)), s.nearest.sameCity)
 }
@@ -78,9 +78,8 @@ func (s *search) look(item *placefile.Settlement, g *geometry.Geometry) {
 	}
 }
 
-// settle names the nearest settlements as the city, the suburb and the hamlet where no polygon does. Where there is no
-// city, town or village, a hamlet stands for it, and where there is none of these either, the nearest farm. near is
-// where those are that can be nearest, 0 where that is not known.
+// settle takes the nearest settlements for city, suburb and hamlet where no polygon gives them. Without a city, town or
+// village the city is a hamlet, else the nearest farm. near is the offset of the candidates; 0 if unknown.
 func (s *search) settle(a *location, near uint32) {
 	r := placefile.Reader{Data: s.x.contexts.String(uint64(near))}
 	s.name(&a.city, placefile.TreeCities, a.cityDistance(), a, false, &r)
@@ -91,8 +90,8 @@ func (s *search) settle(a *location, near uint32) {
 	s.name(&a.hamlet, placefile.TreeHamlets, placefile.MaxSuburbDistance, a, true, &r)
 }
 
-// name makes the nearest settlement of a tree a label, unless there is one. near has those that can be nearest, and no
-// bytes where that is not known.
+// name makes the nearest settlement of a tree the label, unless there is one. near has the candidates, or no bytes if
+// they are unknown.
 func (s *search) name(l *label, tree uint32, metres float64, a *location, sameCity bool, near *placefile.Reader) {
 	var list placefile.Nearby
 	list.Read(near)

@@ -10,14 +10,14 @@ import (
 // textBuffer collects the text of an answer.
 type textBuffer struct{ bytes []byte }
 
-// span is a part of it. There are many of them in an answer, so they are small.
+// span is a part of the text.
 type span struct{ from, to uint32 }
 
 func (s span) of(text string) string { return text[s.from:s.to] }
 
 func (t *textBuffer) reset() { t.bytes = t.bytes[:0] }
 
-// since is all that was written behind some length.
+// since returns the text after a length.
 func (t *textBuffer) since(length int) span { return span{uint32(length), uint32(len(t.bytes))} }
 
 func (t *textBuffer) add(s []byte) span {
@@ -26,7 +26,7 @@ func (t *textBuffer) add(s []byte) span {
 	return t.since(from)
 }
 
-// replace writes a text in place of another, unless it is empty, and tells whether it did.
+// replace replaces a span by another text unless that is empty, and reports whether it did.
 func (t *textBuffer) replace(p *span, s []byte) bool {
 	if len(s) == 0 {
 		return false
@@ -35,12 +35,12 @@ func (t *textBuffer) replace(p *span, s []byte) bool {
 	return true
 }
 
-// same tells whether two parts are the same, ignoring case.
+// same reports whether two parts are the same, ignoring case.
 func (t *textBuffer) same(a, b span) bool {
 	return a.to-a.from == b.to-b.from && bytes.EqualFold(t.bytes[a.from:a.to], t.bytes[b.from:b.to])
 }
 
-// words writes parts with spaces between them, but none around what is empty.
+// words joins non-empty parts with spaces.
 func (t *textBuffer) words(parts ...span) span {
 	from := len(t.bytes)
 	for _, p := range parts {
@@ -70,8 +70,8 @@ func (t *textBuffer) id(ref uint64) span {
 	return t.since(from)
 }
 
-// join writes parts with commas between them, but none that is already there, be it as a part of a part: in
-// "Bear, Delaware" the state is named.
+// join joins non-empty parts with commas. It skips what is there already, even in a part: "Bear, Delaware" has the
+// state.
 func (t *textBuffer) join(parts ...span) span {
 	from := len(t.bytes)
 	for _, p := range parts {
@@ -86,7 +86,7 @@ func (t *textBuffer) join(parts ...span) span {
 	return t.since(from)
 }
 
-// repeats tells whether a part stands between commas in the text that begins somewhere, ignoring case.
+// repeats reports whether the text from an offset on has a part between commas, ignoring case.
 func (t *textBuffer) repeats(from int, p span) bool {
 	part := t.bytes[p.from:p.to]
 	for rest := t.bytes[from:]; len(rest) >= len(part); {

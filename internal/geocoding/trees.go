@@ -8,15 +8,15 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 )
 
-// openTree is a tree that is being searched. Its level 1 is the leaves, or the blocks of the general features; the
-// levels above are those of boxes over them.
+// openTree is a tree during a search. Level 1 is the leaves, or the blocks of the general features; the levels above
+// are boxes over them.
 type openTree struct {
 	placefile.Tree
 	layout geo.Tree // over the leaves
 	number uint32
 }
 
-// tree reads a tree, false where it has no items.
+// tree reads a tree; false if it has no items.
 func (x *Index) tree(number uint32) (t openTree, ok bool) {
 	tree := x.trees.At(int(number))
 	if tree.Count == 0 {
@@ -25,7 +25,7 @@ func (x *Index) tree(number uint32) (t openTree, ok bool) {
 	return openTree{*tree, geo.NewTree(tree.LeafCount()), number}, true
 }
 
-// boxes returns those of nodes of a level.
+// boxes returns the boxes of nodes of a level.
 func (x *Index) boxes(t *openTree, level int, from, to uint32, buffer *[geo.TreeFanout]geo.Box) []geo.Box {
 	if level > 1 {
 		first := int(t.Levels) + int(t.layout.First[level-1])
@@ -50,7 +50,7 @@ func (s *search) search(number uint32) {
 	}
 }
 
-// descend looks below the nodes from, … of a level, the nearest first.
+// descend visits nodes of a level and what is below them, the nearest first.
 func (s *search) descend(t *openTree, level int, from, to uint32) {
 	s.o.Spend(int(to - from))
 	var boxes [geo.TreeFanout]geo.Box
@@ -69,7 +69,7 @@ func (s *search) descend(t *openTree, level int, from, to uint32) {
 	}
 }
 
-// leaf looks at the items of a leaf.
+// leaf visits the items of a leaf.
 func (s *search) leaf(t *openTree, leaf uint32) {
 	n := t.leafCount(leaf)
 	if t.number != placefile.TreeGeneral && t.number < placefile.FixedTrees {
@@ -106,7 +106,7 @@ func (s *search) leaf(t *openTree, leaf uint32) {
 	}
 }
 
-// runOf returns what is around the tile of a position.
+// runOf returns the run that contains the tile of a position.
 func (x *Index) runOf(p orb.Point) placefile.Run {
 	tile := placefile.ContextTile(p)
 	from, to := 0, x.runs.Len() // the first run after the tile
@@ -123,8 +123,8 @@ func (x *Index) runOf(p orb.Point) placefile.Run {
 	return *x.runs.At(from - 1)
 }
 
-// enclose finds the areas that contain the search's origin: those around all of its tile, and of those whose outlines
-// come through the tile the ones that the origin is in.
+// enclose finds the areas that contain the search's origin: those around its whole tile, and those that cross the tile
+// and contain the origin.
 func (s *search) enclose(context uint32) {
 	s.around = placefile.Enclosing{}
 	c := placefile.ReadContext(s.x.contexts.String(uint64(context)))

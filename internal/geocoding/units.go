@@ -6,12 +6,12 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 )
 
-// unit is a part of a country that a place may be. The parts of a place are no part of where it is: what is a city has
-// no suburb after its name.
+// unit is the kind of administrative unit that a place is. A display name leaves out smaller units: a city has no
+// suburb after its name.
 type unit uint8
 
 const (
-	unitNone unit = iota // no part of a country, or one that has no parts
+	unitNone unit = iota // no administrative unit
 	unitSuburb
 	unitCity
 	unitCounty
@@ -19,14 +19,14 @@ const (
 	unitCountry
 )
 
-// places of each unit; what is not here is no larger than a suburb.
+// The values of place of each unit. All others are no larger than a suburb.
 var (
 	statePlaces  = []string{"state", "province", "region", "archipelago"}
 	countyPlaces = []string{"county", "district"}
 	townPlaces   = append(slices.Clone(placefile.CityPlaces), "isolated_dwelling", "farm")
 )
 
-// unitOf tells what a feature is that an answer presents with a key and a value.
+// unitOf returns the unit of a feature with a category.
 func (s *search) unitOf(h *hit, a *location, key, value []byte) unit {
 	switch string(key) {
 	case "place":
@@ -45,7 +45,7 @@ func (s *search) unitOf(h *hit, a *location, key, value []byte) unit {
 		case a.suburb.feature:
 			return unitSuburb
 		}
-		// A county, or a part of a city: the larger one is around the other.
+		// A county, or a part of a city: the county is the larger one.
 		if city := s.around.Feature[placefile.RoleCity]; city == 0 ||
 			h.extent > s.around.Extent[placefile.RoleCity] {
 			return unitCounty
@@ -55,7 +55,7 @@ func (s *search) unitOf(h *hit, a *location, key, value []byte) unit {
 	return unitNone
 }
 
-// unitOfPlace tells what a value of place is.
+// unitOfPlace returns the unit of a value of place.
 func unitOfPlace(place string) unit {
 	switch {
 	case slices.Contains(townPlaces, place):
@@ -72,7 +72,7 @@ func unitOfPlace(place string) unit {
 	return unitNone
 }
 
-// outside returns the name of a unit unless that is smaller than this one.
+// outside returns the name of another unit unless that is smaller than this one.
 func (u unit) outside(name span, of unit) span {
 	if u > of {
 		return span{}

@@ -24,7 +24,7 @@ func TestTooDense(t *testing.T) {
 	body := mapfile.AppendShape(mapfile.AppendBody(nil, 1, nil), cell, &mapfile.Shape{Lines: []clip.Line{line}})
 	record := mapfile.AppendRecord(nil, cell, 1, clip.Bounds(line), body, nil)
 	size := func(records int) int {
-		made, err := tiles.NewCutters(anyText{}).Cut(nil, bytes.Repeat(record, records), cell, tile)
+		made, err := tiles.NewRenderers(anyText{}).Render(nil, bytes.Repeat(record, records), cell, tile)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +60,7 @@ func TestLongNames(t *testing.T) {
 		body := mapfile.AppendShape(mapfile.AppendBody(nil, 0, names), cell, &shape)
 		records = mapfile.AppendRecord(records, cell, 1, clip.Bounds(shape.Points), body, nil)
 	}
-	made, err := tiles.NewCutters(longTexts{}).Cut(nil, records, cell, cell)
+	made, err := tiles.NewRenderers(longTexts{}).Render(nil, records, cell, cell)
 	if err != nil {
 		t.Fatal(err)
 	}

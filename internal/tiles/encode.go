@@ -12,7 +12,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/tiles/schema"
 )
 
-// maxText bounds a tile: beyond so many bytes of different texts features have no names.
+// maxText limits the bytes of different texts in a tile. Beyond it features have no names.
 const maxText = 4 << 20
 
 // encoder makes tiles of features.
@@ -23,7 +23,7 @@ type encoder struct {
 	values map[any]uint32
 }
 
-// append adds a tile of features, which are in order. Lines that are drawn alike become one feature.
+// append appends a tile of sorted features. Equal lines become one feature.
 func (e *encoder) append(dst []byte, features []*feature, texts Texts) ([]byte, error) {
 	tile := &vectortile.Tile{}
 	e.text = 0
@@ -52,7 +52,7 @@ func (e *encoder) append(dst []byte, features []*feature, texts Texts) ([]byte, 
 	return append(dst, data...), err
 }
 
-// together reports whether two features become one.
+// together reports whether two features are merged.
 func together(a, b *feature) bool {
 	return a.class.Geometry == schema.Line && a.class.shown == b.class.shown && bytes.Equal(a.names, b.names)
 }
@@ -74,7 +74,7 @@ func (e *encoder) begin(layer schema.Layer) {
 	e.keys, e.values = map[string]uint32{}, map[any]uint32{}
 }
 
-// tags are the attributes of a feature and its names, as numbers of the layer's keys and values.
+// tags returns the attributes and names of a feature, as indexes of the layer's keys and values.
 func (e *encoder) tags(f *feature, texts Texts) (tags []uint32, err error) {
 	add := func(key string, value any) {
 		number, known := e.values[value]
@@ -155,7 +155,7 @@ func (g *geometry) add(f *feature) {
 	}
 }
 
-// command adds a command that goes to each of some positions.
+// command adds a command with its positions.
 func (g *geometry) command(id uint32, points []geo.Projected) {
 	g.commands = append(g.commands, uint32(len(points))<<3|id)
 	for _, p := range points {

@@ -12,7 +12,7 @@ import (
 	tiles "github.com/mapsedge/caddy-maps/internal/tiles"
 )
 
-// A tile is cut from the region file when it is asked for.
+// A tile is rendered from the region file on demand.
 func Example() {
 	path, remove := testregion.Village()
 	defer remove()

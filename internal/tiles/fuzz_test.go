@@ -24,8 +24,8 @@ func (anyText) Text(at uint64) []byte {
 	return []byte(c.Encode())
 }
 
-// FuzzCut: whatever the records of a cell are, cutting them ends with a tile that decodes or with a damage.
-func FuzzCut(f *testing.F) {
+// FuzzRender: any records render to a tile that decodes, or to a damage error.
+func FuzzRender(f *testing.F) {
 	cell := mapfile.Tile{Z: mapfile.CellZoom, X: 1186, Y: 1566}
 	at := func(x, y int32) geo.Projected {
 		return geo.Projected{X: cell.Origin().X + x, Y: cell.Origin().Y + y}
@@ -37,7 +37,7 @@ func FuzzCut(f *testing.F) {
 		body = append(body, mapfile.AppendShape(nil, cell, &shape)...)
 		f.Add(mapfile.AppendRecord(nil, cell, 1, clip.Bounds(corners), body, nil), uint8(14))
 	}
-	cutters := tiles.NewCutters(anyText{})
+	renderers := tiles.NewRenderers(anyText{})
 	f.Fuzz(func(t *testing.T, records []byte, zoom uint8) {
 		if zoom < mapfile.CellZoom || zoom > tiles.MaxZoom {
 			return
@@ -45,7 +45,7 @@ func FuzzCut(f *testing.F) {
 		tile := mapfile.Tile{Z: zoom, X: cell.X << (zoom - cell.Z), Y: cell.Y << (zoom - cell.Z)}
 		cut := func() (made []byte, err error) {
 			defer region.Recover(&err, region.FaultsPanic())
-			return cutters.Cut(nil, records, cell, tile)
+			return renderers.Render(nil, records, cell, tile)
 		}
 		made, err := cut()
 		if _, damaged := errors.AsType[*region.DamageError](err); err != nil && !damaged {

@@ -1,4 +1,11 @@
-// Package maptile cuts vector tiles (Mapbox Vector Tile 2.1) from the map of a region file.
+// Package tiles renders vector tiles (Mapbox Vector Tile 2.1) from the map of a region file. It does not decide what a
+// map shows (package schema), and it does not write maps (compiler/basemap). Start with Open and Map.Tile.
+//
+//	clip     geometry: clipping, simplification, valid polygons
+//	mapfile  the sections and records of a map
+//	network  tiles of the road network
+//	pmtiles  archives of tiles
+//	schema   layers, kinds and zooms of the Protomaps basemap
 package tiles
 
 import (
@@ -9,23 +16,22 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/tiles/mapfile"
 )
 
-// MaxZoom is the last zoom that there are tiles of.
+// MaxZoom is the highest zoom of tiles.
 const MaxZoom = mapfile.MaxZoom
 
-// Map is the map of an open region file. It is safe for use by any number of goroutines, for as long as the file is
-// open.
+// Map is the map of an open region file. It is safe for concurrent use while the file is open.
 type Map struct {
-	path    string
-	cells   region.View[mapfile.Entry]
-	records region.View[byte]
-	text    text
-	tiles   region.View[mapfile.Entry]
-	pyramid region.View[byte]
-	cutters *Cutters
+	path      string
+	cells     region.View[mapfile.Entry]
+	records   region.View[byte]
+	text      text
+	tiles     region.View[mapfile.Entry]
+	pyramid   region.View[byte]
+	renderers *Renderers
 }
 
-// Open returns the map of a region file, or nil where it has none: it was built with --no-map, or by a version that
-// knew no maps.
+// Open returns the map of a region file, or nil if it has none: it was built with --no-map, or by a version without
+// maps.
 func Open(f *region.File) (*Map, error) {
 	if !f.Has(mapfile.SectionCells) {
 		return nil, nil
@@ -45,12 +51,12 @@ func Open(f *region.File) (*Map, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.cutters = NewCutters(&m.text)
+	m.renderers = NewRenderers(&m.text)
 	return m, nil
 }
 
-// Tile adds a tile to dst, compressed by gzip; nothing where it is empty, or there is no such tile. The same file gives
-// the same bytes. The error is a *region.DamageError where the file does not hold what it should.
+// Tile appends a tile, compressed by gzip, or nothing if it is empty or does not exist. The same file gives the same
+// bytes. The error is a *region.DamageError if the file is corrupt.
 func (m *Map) Tile(dst []byte, z uint8, x, y uint32) (tile []byte, err error) {
 	t := mapfile.Tile{Z: z, X: x, Y: y}
 	if !t.Valid() {
@@ -73,11 +79,11 @@ func (m *Map) Tile(dst []byte, z uint8, x, y uint32) (tile []byte, err error) {
 	if e == nil {
 		return dst, nil
 	}
-	return m.cutters.Cut(dst, content(&m.records, e), cell, t)
+	return m.renderers.Render(dst, content(&m.records, e), cell, t)
 }
 
-// Has reports whether the map has a tile. From zoom 12 on, it has all of a square of zoom 12 or nothing, and a tile in
-// it may yet be empty.
+// Has reports whether the map has a tile. From zoom 12 on it has all tiles of a cell of zoom 12 or none, and some of
+// them may be empty.
 func (m *Map) Has(z uint8, x, y uint32) (has bool, err error) {
 	t := mapfile.Tile{Z: z, X: x, Y: y}
 	if !t.Valid() {
@@ -90,8 +96,8 @@ func (m *Map) Has(z uint8, x, y uint32) (has bool, err error) {
 	return find(&m.cells, t.Parent(mapfile.CellZoom)) != nil, nil
 }
 
-// Tiles yields the tiles that the map has up to a zoom, until yield returns false: lower zooms first, and those of a
-// zoom along the Hilbert curve of PMTiles. See Has.
+// Tiles yields the map's tiles up to a zoom until yield returns false: lower zooms first, and those of a zoom in the
+// Hilbert order of PMTiles. See Has.
 func (m *Map) Tiles(maxZoom uint8, yield func(z uint8, x, y uint32) bool) (err error) {
 	defer region.Recover(&err, region.FaultsPanic())
 	for i := range m.tiles.Len() {
@@ -121,7 +127,7 @@ func (m *Map) damaged(problem string, args ...any) error {
 	return &region.DamageError{Path: m.path, Problem: fmt.Sprintf(problem, args...)}
 }
 
-// find returns the entry of a tile, nil where there is none.
+// find returns the entry of a tile, nil if there is none.
 func find(index *region.View[mapfile.Entry], t mapfile.Tile) *mapfile.Entry {
 	id := uint32(t.ID())
 	i, j := 0, index.Len()
@@ -149,10 +155,10 @@ func content(data *region.View[byte], e *mapfile.Entry) []byte {
 // text is the section of classes and names.
 type text struct{ region.View[byte] }
 
-// MaxText is how many bytes a class or a name has at most.
+// MaxText is the greatest length of a class or a name in bytes.
 const MaxText = 1 << 16
 
-// Text returns the text that begins somewhere, as a part of the file.
+// Text returns the text at an offset. It is a part of the file.
 func (t *text) Text(at uint64) []byte {
 	if at >= uint64(t.Len()) {
 		panic(&region.DamageError{Problem: "a text lies outside of its section"})

@@ -29,13 +29,13 @@ func TestTiles(t *testing.T) {
 		t.Errorf("%v, %v", count, err)
 	}
 	for name, tile := range map[string]mapfile.Tile{
-		"elsewhere":                    {Z: 11, X: 3, Y: 3},
-		"elsewhere, cut when asked":    {Z: 14, X: 3, Y: 3},
-		"beyond the last zoom":         {Z: 17},
-		"far beyond it":                {Z: 200},
-		"a column that is not there":   {Z: 12, X: 1 << 12},
-		"a row that is not there":      {Z: 3, Y: 8},
-		"a row that overflows a shift": {Z: 0, Y: 1 << 31},
+		"elsewhere":                      {Z: 11, X: 3, Y: 3},
+		"elsewhere, rendered when asked": {Z: 14, X: 3, Y: 3},
+		"beyond the last zoom":           {Z: 17},
+		"far beyond it":                  {Z: 200},
+		"a column that is not there":     {Z: 12, X: 1 << 12},
+		"a row that is not there":        {Z: 3, Y: 8},
+		"a row that overflows a shift":   {Z: 0, Y: 1 << 31},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := m.Tile([]byte("as before"), tile.Z, tile.X, tile.Y)

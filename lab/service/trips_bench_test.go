@@ -16,7 +16,7 @@ import (
 	"github.com/mapsedge/caddy-maps/lab/dataset"
 	"github.com/mapsedge/caddy-maps/lab/drives"
 	_ "github.com/mapsedge/caddy-maps/modules/access"
-	_ "github.com/mapsedge/caddy-maps/modules/localmatcher"
+	_ "github.com/mapsedge/caddy-maps/modules/matching"
 	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 

@@ -18,8 +18,7 @@ import (
 	"github.com/mapsedge/caddy-maps/modules/app"
 	"github.com/mapsedge/caddy-maps/modules/modulestest"
 
-	_ "github.com/mapsedge/caddy-maps/modules/localgeocoder"
-	_ "github.com/mapsedge/caddy-maps/modules/reversegeocode"
+	_ "github.com/mapsedge/caddy-maps/modules/geocoding"
 )
 
 const place = "/v2/search/reverse-geocoding?lat=39.1601&lon=-75.5201"

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	_ "github.com/mapsedge/caddy-maps/modules/console"
 	"github.com/mapsedge/caddy-maps/modules/modulestest"
+	_ "github.com/mapsedge/caddy-maps/modules/pages"
 )
 
 func TestConsoleAddress(t *testing.T) {

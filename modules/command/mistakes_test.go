@@ -37,8 +37,8 @@ var mistypedCommands = map[string]string{
 	"maps build text.osm.pbf --output x.region": "Error: text.osm.pbf: not an OpenStreetMap extract (.osm.pbf, .osm, .osm.gz, .osm.bz2 or " +
 		".osm.zst)",
 	"maps build text.osm.pbf --output missing/x.region":       "Error: output: stat missing: no such file or directory",
-	"maps build text.osm.pbf --output x.region --memory lots": `Error: --memory: "lots" is no size such as 1GiB, 800MB or a number of bytes`,
-	"maps build text.osm.pbf --output x.region --memory 1KiB": "Error: --memory: 1KiB is not a size from 256 MiB up: with less, a build cannot work",
+	"maps build text.osm.pbf --output x.region --memory lots": `Error: --memory: "lots" is not a size such as 1GiB, 800MB or a number of bytes`,
+	"maps build text.osm.pbf --output x.region --memory 1KiB": "Error: --memory: 1KiB is not at least 256 MiB, which a build needs",
 	"maps build text.osm.pbf --outptu x.region":               "Error: unknown flag: --outptu",
 	"maps info":                                               "Error: one region file is needed, not 0 arguments",
 	"maps info missing.region":                                "Error: stat missing.region: no such file or directory",

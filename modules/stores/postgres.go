@@ -20,14 +20,12 @@ import (
 
 func init() { caddy.RegisterModule(new(Postgres)) }
 
-// Postgres keeps accounts, grants, signing keys and usage in a PostgreSQL database, version 13 or newer, for several
-// servers. A change on one server reaches all others within a second. The first server creates the tables, whose names
-// begin with `maps_`, in the first schema of the connection's `search_path`. A server refuses tables of a newer
-// version. Tested with PostgreSQL 15.
+// Postgres keeps accounts, grants, signing keys and usage in PostgreSQL 13 or newer, for several servers. A change
+// reaches all servers within a second. The first server makes the tables, `maps_…`, in the first schema of
+// `search_path`. Tables of a newer version are refused. Tested with PostgreSQL 15.
 //
-// The database must be writable, not a replica. If the connection string names several hosts, the writable one is used.
-// The servers use the clock of the database. These parameters of the connection string have other defaults or are not
-// PostgreSQL's own:
+// Of several hosts in the connection string, the writable one is used. The servers use the database's clock. These
+// parameters of the connection string matter here:
 //
 // Parameter | Meaning | Default
 // ----------|---------|--------
@@ -37,14 +35,13 @@ func init() { caddy.RegisterModule(new(Postgres)) }
 // `default_query_exec_mode` | `cache_statement` saves some planning without a pooler | `exec`
 // `target_session_attrs` | which of several hosts to use; a replica would lag behind | `read-write`
 type Postgres struct {
-	// The connection string: a URL such as `postgres://maps@db.example.com/maps?sslmode=verify-full`, or keywords such as
-	// `host=db.example.com dbname=maps user=maps`. A password in it must come from a placeholder, such as
-	// `{env.MAPS_DATABASE_URL}` for the whole string, because Caddy shows and saves its configuration. In a URL it must be
-	// percent-encoded. Required.
+	// The connection string: a URL, or keywords such as `host=db.example.com dbname=maps user=maps`, with placeholders.
+	// A password must be a placeholder, percent-encoded in a URL; `{env.MAPS_DATABASE_URL}` can hold all of it.
+	// Required.
 	DSN string `json:"dsn,omitempty"`
 
-	// The password, if it is not part of the connection string: one placeholder, such as `{file./run/secrets/db}`, without
-	// any encoding. Default: that of the connection string, of `PGPASSWORD` or of the password file.
+	// The password: one placeholder, such as `{file./run/secrets/db}`. Default: that of the connection string,
+	// `PGPASSWORD` or the password file.
 	Password string `json:"password,omitempty"`
 
 	config *pgxpool.Config

@@ -20,18 +20,16 @@ import (
 
 func init() { caddy.RegisterModule(new(SQLite)) }
 
-// SQLite keeps accounts, grants, signing keys and usage in an SQLite file on this machine. It needs no other software,
-// and is for a single server: a second server on the same file is refused.
+// SQLite keeps accounts, grants, signing keys and usage in an SQLite file, for a single server: a second one on the
+// same file is refused.
 //
-// The server creates the file when it first starts, with mode 0600, and its directory with mode 0700. If others may
-// write to an existing directory, the log has a warning. Changes are on disk before the request is answered, so they
-// survive a kill of the process.
+// The file is made at the first start, with mode 0600 and directories with mode 0700. An existing directory is not
+// changed; a warning says if others may write to it. A change is on the disk before its request is answered.
 //
-// Other programs, such as `sqlite3` and Litestream, can open the live file. Beside it are files that end in `-wal` and
-// `-shm`, from SQLite, and `.lock`, from the server. `caddy maps backup` makes a complete copy in one file.
+// Other programs, such as `sqlite3` and Litestream, can open the live file. Beside it are files that end in `-wal`,
+// `-shm` and `.lock`; `caddy maps backup` makes a complete copy.
 type SQLite struct {
-	// The file. A relative path starts at the server's working directory. The file and its directory are created if
-	// necessary. Default: `maps/accounts.db` in Caddy's data directory (`caddy.AppDataDir` in `caddy environ`).
+	// The file. Default: `maps/accounts.db` in Caddy's data directory (`caddy environ` shows it as `caddy.AppDataDir`).
 	Path string `json:"path,omitempty"`
 
 	key string

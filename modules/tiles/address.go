@@ -12,7 +12,7 @@ import (
 type address struct {
 	region string
 	what   resource
-	kind   uint8 // of tiles: kindMap, or that of a network
+	kind   uint8 // of tiles: kindMap, or kindNetwork plus the profile
 	z      uint8
 	x, y   uint32
 }
@@ -25,13 +25,13 @@ const (
 	styleOf
 )
 
-// The kinds of tiles: those of the map, and those of the networks, each by its profile.
+// The kinds of tiles: kindMap, and kindNetwork plus the number of a profile.
 const (
 	kindMap     = 0
 	kindNetwork = 1
 )
 
-// profile is that of the kind of a network.
+// profile returns the profile of a network.
 func (a *address) profile() matching.Profile { return matching.Profile(a.kind - kindNetwork) }
 
 // parse reads a path below the prefix:
@@ -42,7 +42,7 @@ func (a *address) profile() matching.Profile { return matching.Profile(a.kind - 
 //	/{region}/network/{profile}.json
 //	/{region}/network/{profile}/{z}/{x}/{y}.mvt
 //
-// ok is false for any other. Whether zoom, column and row are there is for others to say.
+// ok is false for any other. exists checks zoom, column and row.
 func parse(path string) (a address, ok bool) {
 	if path == "" {
 		return a, false
@@ -75,7 +75,7 @@ func parse(path string) (a address, ok bool) {
 	return a, a.parseTile(rest)
 }
 
-// parseTile reads zoom, column and row: whole numbers as they are written, without a sign or a zero before them.
+// parseTile reads zoom, column and row: decimal numbers without a sign or leading zeros.
 func (a *address) parseTile(path string) bool {
 	z, rest, _ := strings.Cut(path, "/")
 	x, rest, _ := strings.Cut(rest, "/")
@@ -95,7 +95,7 @@ func (a *address) parseTile(path string) bool {
 	return named
 }
 
-// exists reports whether there is a tile at an address, where the highest zoom is maxZoom.
+// exists reports whether an address has a tile if the highest zoom is maxZoom.
 func (a *address) exists(maxZoom uint8) bool {
 	if a.kind != kindMap && a.z < network.MinZoom {
 		return false

@@ -11,15 +11,14 @@ import (
 	"github.com/mapsedge/caddy-maps/modules/app"
 )
 
-// baseURL is the absolute address of the prefix as the client has reached it: what has been rewritten on the way to
-// this handler, or by a trusted proxy before this server, is as the client wrote it. rest is what follows the prefix in
-// the request's path.
+// baseURL returns the absolute URL of the prefix as the client requested it, before any rewriting by Caddy or by a
+// trusted proxy. rest is the part of the request's path behind the prefix.
 func baseURL(r *http.Request, rest string) string {
 	scheme, host, trusted := app.ExternalOrigin(r)
 	path := r.URL.Path
 	if original, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request); ok {
 		if strings.HasSuffix(original.URL.Path, rest) {
-			path = original.URL.Path // a part of it may have been stripped
+			path = original.URL.Path // a prefix may have been stripped
 		}
 	}
 	path = strings.TrimSuffix(path, rest)

@@ -12,7 +12,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/tiles/schema"
 )
 
-// tileJSON describes tiles as TileJSON 3.0.0 does (https://github.com/mapbox/tilejson-spec/tree/master/3.0.0).
+// tileJSON is a TileJSON 3.0.0 document (https://github.com/mapbox/tilejson-spec/tree/master/3.0.0).
 type tileJSON struct {
 	TileJSON     string               `json:"tilejson"`
 	Name         string               `json:"name"`
@@ -26,7 +26,7 @@ type tileJSON struct {
 	VectorLayers []schema.VectorLayer `json:"vector_layers"`
 }
 
-// describe answers what is not a tile. rest is the request's path below the prefix.
+// describe returns a TileJSON document or a style. rest is the request's path below the prefix.
 func (h *Handler) describe(r *http.Request, a *address, from *regions.Region, rest string) ([]byte, error) {
 	if a.kind != kindMap && h.maxZoom < network.MinZoom {
 		return nil, errNoNetwork

@@ -1,4 +1,7 @@
-// Package tiles is the Caddy handler `maps_tiles`: vector tiles of maps and of road networks, cut from region files.
+// Package tiles has the Caddy handler `maps_tiles`: vector tiles of maps and road networks, with TileJSON and a style.
+// It finds the region, caches rendered tiles and answers conditional requests. Rendering is in internal/tiles.
+//
+// Start with Handler.ServeHTTP, then Handler.tile.
 package tiles
 
 import (
@@ -15,7 +18,6 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/access/account"
 	"github.com/mapsedge/caddy-maps/internal/regions"
-	"github.com/mapsedge/caddy-maps/internal/tilecache"
 	"github.com/mapsedge/caddy-maps/internal/web/answer"
 	"github.com/mapsedge/caddy-maps/internal/web/apierror"
 	"github.com/mapsedge/caddy-maps/internal/web/request"
@@ -25,38 +27,30 @@ import (
 
 func init() { caddy.RegisterModule(new(Handler)) }
 
-// Handler answers, below its prefix, `GET /{region}/{z}/{x}/{y}.mvt` with a Mapbox Vector Tile (version 2.1, extent
-// 4096) in the Protomaps basemap schema, version 4; `GET /{region}.json` with its TileJSON 3.0.0; and
-// `GET /{region}/style.json` with a MapLibre style that needs neither glyphs nor sprites, and so has no texts.
-//
-// `GET /{region}/network/{profile}/{z}/{x}/{y}.mvt` answers, from zoom 12, with the road network that traces of a
-// profile are matched on, and `GET /{region}/network/{profile}.json` with its TileJSON.
-//
-// A tile with nothing in it is answered 204, one that is not there 404.
+// Handler serves vector tiles of regions, TileJSON, a MapLibre style, and tiles of the road network:
+// docs/build/tiles.md.
 type Handler struct {
-	// The names of the regions, as the maps app has them. Their files need a map: those that were built with
-	// `--no-map`, or before there were maps, have networks alone. Required.
+	// The regions. Files without a map (`--no-map`) serve only networks. Required.
 	Regions []string `json:"regions,omitempty"`
 
-	// The path below which the tiles stand, as this handler sees it. All others are answered 404. Default: `/tiles`.
+	// The path above the tiles, as this handler sees it. Others are 404. Default: `/tiles`.
 	Prefix string `json:"prefix,omitempty"`
 
-	// The highest zoom of a tile, 0 to 16. Clients draw higher ones from it. Default: 14.
+	// The highest zoom, 0 to 16; clients draw higher ones from it. Default: 14.
 	MaxZoom *uint8 `json:"max_zoom,omitempty"`
 
-	// How many bytes of tiles are kept after they were cut, at least 1 MiB. Handlers with the same number share them, and
-	// they outlive reloads. Default: 64 MiB.
+	// The size of the cache in bytes, at least 1 MiB. Handlers with the same size share one, and it outlives reloads.
+	// Default: 64 MiB.
 	Cache int64 `json:"cache,omitempty"`
 
-	// Whether requests are served that no maps_auth let through with the scope TILE. Without it they are answered 500.
-	// Default: false.
+	// Whether requests without maps_auth and TILE are served. Otherwise they get 500. Default: false.
 	Public bool `json:"public,omitempty"`
 
 	gate    *app.Gate
 	prefix  request.Prefix
 	regions map[string]*regions.Region
 	maxZoom uint8
-	cache   *tilecache.Cache
+	cache   *tileCache
 	app     *app.App
 	logger  *zap.Logger
 }
@@ -100,7 +94,7 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	return err
 }
 
-// check fills in the defaults, and looks at what nothing can be provisioned with.
+// check sets the defaults and checks the configuration.
 func (h *Handler) check() error {
 	if h.maxZoom = defaultMaxZoom; h.MaxZoom != nil {
 		h.maxZoom = *h.MaxZoom
@@ -123,7 +117,7 @@ func (h *Handler) check() error {
 	return nil
 }
 
-// Cleanup gives the cache back.
+// Cleanup releases the cache.
 func (h *Handler) Cleanup() error {
 	if h.cache != nil {
 		releaseCache(h.Cache)
@@ -157,7 +151,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.
 		if err != nil {
 			return h.fail(w, err)
 		}
-		// It has the addresses by which this client has reached the server, and they need not be another one's.
+		// Private: it has the addresses by which this client reaches the server; others may use other addresses.
 		w.Header().Set("Cache-Control", "private, "+cacheControl)
 		answer.Write(w, answer.JSON, body)
 		return nil
@@ -172,7 +166,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.
 	return h.fail(w, writeTile(w, r, tile))
 }
 
-// fail answers an error, if there is one.
+// fail writes the response to an error; nil writes nothing.
 func (h *Handler) fail(w http.ResponseWriter, err error) error {
 	if err != nil && answer.WriteFailure(w, apierror.Platform, err) {
 		h.logger.Error("a tile cannot be served", zap.Error(err))

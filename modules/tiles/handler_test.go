@@ -5,24 +5,29 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/google/go-cmp/cmp"
 	"github.com/paulmach/orb"
 	"github.com/paulmach/orb/encoding/mvt"
 	"github.com/paulmach/orb/maptile"
 
 	"github.com/mapsedge/caddy-maps/internal/testkit/testregion"
-	_ "github.com/mapsedge/caddy-maps/modules/app"
+	"github.com/mapsedge/caddy-maps/internal/web/admission"
+	"github.com/mapsedge/caddy-maps/modules/app"
 	"github.com/mapsedge/caddy-maps/modules/modulestest"
-	_ "github.com/mapsedge/caddy-maps/modules/tiles"
+	"github.com/mapsedge/caddy-maps/modules/tiles"
 )
 
 // start runs a server with tiles of a village, and of a region that has neither a map nor roads.
-func start(t *testing.T, options string) (s *modulestest.Server, cfg modulestest.Config) {
+func start(t *testing.T, options string) (s *modulestest.Server, cfg modulestest.Config, village string) {
 	t.Helper()
 	dir := t.TempDir()
 	village, bare := filepath.Join(dir, "village.region"), filepath.Join(dir, "bare.region")
@@ -33,7 +38,7 @@ func start(t *testing.T, options string) (s *modulestest.Server, cfg modulestest
 		Global: "metrics",
 		Site:   "maps_tiles village bare {\npublic\n" + options + "\n}\nrespond \"not for the next handler\" 418",
 	}
-	return modulestest.Start(t, cfg), cfg
+	return modulestest.Start(t, cfg), cfg, village
 }
 
 // pathOf is the tile of the crossing at a zoom.
@@ -43,52 +48,39 @@ func pathOf(z maptile.Zoom) string {
 }
 
 func TestStatuses(t *testing.T) {
-	s, _ := start(t, "")
+	s, _, _ := start(t, "")
 	for _, test := range []struct {
 		method, path string
 		status       int
 		says         string
 	}{
-		{"GET", "/tiles/village/" + pathOf(0), 200, ""},
-		{"GET", "/tiles/village/" + pathOf(8), 200, ""},
-		{"GET", "/tiles/village/" + pathOf(14), 200, ""},
-		{"HEAD", "/tiles/village/" + pathOf(14), 200, ""},
-		{"GET", "/tiles/village/14/0/0.mvt", 204, ""},
-		{"GET", "/tiles/village/" + pathOf(15), 404, "no such tile"},
-		{"GET", "/tiles/village/14/16384/0.mvt", 404, "no such tile"},
-		{"GET", "/tiles/village/1/0/2.mvt", 404, "no such tile"},
-		{"GET", "/tiles/village/014/0/0.mvt", 404, "not found"},
-		{"GET", "/tiles/village/-0/0/0.mvt", 404, "not found"},
-		{"GET", "/tiles/village/1/+1/0.mvt", 404, "not found"},
-		{"GET", "/tiles/village/1/1e1/0.mvt", 404, "not found"},
-		{"GET", "/tiles/village/0/0/0", 404, "not found"},
-		{"GET", "/tiles/Village/0/0/0.mvt", 404, "no such region"},
-		{"GET", "/tiles/spare/0/0/0.mvt", 404, "no such region"},
-		{"GET", "/tiles/bare/0/0/0.mvt", 404, "has no map"},
-		{"GET", "/tiles/bare.json", 404, "has no map"},
-		{"GET", "/tiles/bare/style.json", 404, "has no map"},
-		{"GET", "/tiles/bare/network/car.json", 200, ""},
-		{"GET", "/tiles/bare/network/car/" + pathOf(14), 204, ""},
-		{"GET", "/tiles/village/network/car/" + pathOf(12), 200, ""},
-		{"GET", "/tiles/village/network/car/" + pathOf(11), 404, "no such tile"},
-		{"GET", "/tiles/village/network/boat/" + pathOf(14), 404, "not found"},
-		{"GET", "/tiles/village.json", 200, ""},
-		{"GET", "/tiles/village/style.json", 200, ""},
-		{"GET", "/tiles", 404, "not found"},
-		{"GET", "/tiles/", 404, "not found"},
-		{"GET", "/elsewhere", 404, "not found"},
-		{"POST", "/tiles/village.json", 405, "method not allowed"},
-		{"DELETE", "/tiles/village/0/0/0.mvt", 405, "method not allowed"},
-		{"OPTIONS", "/tiles/village/network/car.json", 405, "method not allowed"},
+		{"GET", "village/" + pathOf(0), 200, ""},
+		{"GET", "village/" + pathOf(8), 200, ""},
+		{"HEAD", "village/" + pathOf(14), 200, ""},
+		{"GET", "village/14/0/0.mvt", 204, ""},
+		{"GET", "village/14/16383/16383.mvt", 204, ""},
+		{"GET", "village.json", 200, ""},
+		{"GET", "village/style.json", 200, ""},
+		{"GET", "village/network/foot.json", 200, ""},
+		{"GET", "village/network/car/" + pathOf(12), 200, ""},
+		{"GET", "bare/network/car.json", 200, ""},
+		{"GET", "bare/network/car/" + pathOf(14), 204, ""},
+		{"GET", "village/network/car/" + pathOf(11), 404, "no such tile"},
+		{"GET", "Village/0/0/0.mvt", 404, "no such region"},
+		{"GET", "spare/0/0/0.mvt", 404, "no such region"},
+		{"GET", "bare/0/0/0.mvt", 404, "has no map"},
+		{"GET", "bare.json", 404, "has no map"},
+		{"GET", "bare/style.json", 404, "has no map"},
+		{"GET", "", 404, "not found"},
+		{"POST", "village.json", 405, "method not allowed"},
+		{"DELETE", "village/0/0/0.mvt", 405, "method not allowed"},
+		{"OPTIONS", "village/network/car.json", 405, "method not allowed"},
 	} {
-		a := s.Do(test.method, test.path, "", "", "Accept-Encoding", "gzip")
-		if a.Status != test.status {
-			t.Errorf("%s %s: %d %q, want %d", test.method, test.path, a.Status, a.Body, test.status)
-		}
+		a := s.Do(test.method, "/tiles/"+test.path, "", "", "Accept-Encoding", "gzip")
 		var body struct{ Error string }
-		if err := json.Unmarshal([]byte(a.Body), &body); test.says != "" && (err != nil ||
-			!strings.Contains(body.Error, test.says)) {
-			t.Errorf("%s %s: %q, %v", test.method, test.path, a.Body, err)
+		_ = json.Unmarshal([]byte(a.Body), &body) // what is no JSON is no error
+		if a.Status != test.status || !strings.Contains(body.Error, test.says) || test.says == "" && body.Error != "" {
+			t.Errorf("%s %s: %d %q, want %d", test.method, test.path, a.Status, a.Body, test.status)
 		}
 		if allow := a.Header.Get("Allow"); (a.Status == 405) != (allow == "GET, HEAD") {
 			t.Errorf("%s %s: Allow %q", test.method, test.path, allow)
@@ -100,11 +92,33 @@ func TestStatuses(t *testing.T) {
 	if log := s.Log(); !strings.Contains(log, "has no map") || !strings.Contains(log, "without --no-map") {
 		t.Error("the log does not say how to make a map")
 	}
+	for says, paths := range map[string]string{
+		"no such tile": "village/15/4743/6236.mvt village/14/16384/0.mvt village/14/0/16384.mvt village/1/0/2.mvt " +
+			"village/0/1/0.mvt village/99/4743/4294967295.mvt",
+		"not found": "village .json /style.json village/ village/x.json village/style.json/ village/14/4743/6236 " +
+			"village/14/4743/6236.pbf village/14/4743.mvt village/14/4743/6236.mvt/ village/14/4743/6236/1.mvt " +
+			"village/014/4743/6236.mvt village/+1/0/0.mvt village/1/-0/0.mvt village/1/0/1e1.mvt village/1/0/00.mvt " +
+			"village/1/0/0x0.mvt village/1/0/1_0.mvt village/1/0/%200.mvt village/1/0/.mvt village/1/0/4294967296.mvt " +
+			"village/1//0.mvt village/1/0/0.MVT village/network village/network/ village/network/car village/network/car/ " +
+			"village/network/car/style.json village/network/boat.json village/network/boat/14/1/2.mvt " +
+			"village/network/car/14/1/02.mvt village/network/.json",
+	} {
+		for path := range strings.FieldsSeq(paths) {
+			if a := s.Do("GET", "/tiles/"+path, "", ""); a.Status != 404 || !strings.Contains(a.Body, says) {
+				t.Errorf("%s: %d %s, want %s", path, a.Status, a.Body, says)
+			}
+		}
+	}
+	for _, path := range []string{"/tiles", "/elsewhere"} {
+		if a := s.Do("GET", path, "", ""); a.Status != 404 {
+			t.Errorf("%s: %d", path, a.Status)
+		}
+	}
 }
 
 // A tile comes as the client wants it, with a tag of its own, and once.
 func TestNegotiation(t *testing.T) {
-	s, _ := start(t, "")
+	s, _, _ := start(t, "")
 	for _, path := range []string{"/tiles/village/" + pathOf(14), "/tiles/village/network/foot/" + pathOf(14)} {
 		plain := s.Do("GET", path, "", "", "Accept-Encoding", "identity")
 		zipped := s.Do("GET", path, "", "", "Accept-Encoding", "br, gzip;q=0.5")
@@ -119,23 +133,24 @@ func TestNegotiation(t *testing.T) {
 			t.Errorf("%s: %d bytes, %v, and as it is %d", path, len(unzipped), err, len(plain.Body))
 		}
 		for encoding, a := range map[string]modulestest.Response{"": plain, "gzip": zipped} {
-			if got := a.Header.Get("Content-Encoding"); got != encoding ||
+			tag, accept := a.Header.Get("Etag"), "identity"
+			if encoding != "" {
+				accept = encoding
+			}
+			if got := a.Header.Get("Content-Encoding"); got != encoding || len(tag) < 10 || tag[0] != '"' ||
 				a.Header.Get("Content-Type") != "application/vnd.mapbox-vector-tile" ||
 				a.Header.Get("Content-Length") != fmt.Sprint(len(a.Body)) ||
 				a.Header.Get("Vary") != "Accept-Encoding" || a.Header.Get("Cache-Control") != "max-age=3600" {
 				t.Errorf("%s %q: %v", path, encoding, a.Header)
 			}
-			tag, accept := a.Header.Get("Etag"), "identity"
-			if encoding != "" {
-				accept = encoding
-			}
-			if len(tag) < 10 || tag[0] != '"' {
-				t.Errorf("%s: the tag %s is not a strong one", path, tag)
-			}
-			again := s.Do("GET", path, "", "", "Accept-Encoding", accept, "If-None-Match", `"other", `+tag)
-			if again.Status != 304 || again.Body != "" || again.Header.Get("Etag") != tag ||
-				again.Header.Get("Vary") != "Accept-Encoding" {
-				t.Errorf("%s: %d, %v", path, again.Status, again.Header)
+			for known, status := range map[string]int{
+				tag: 304, `"other", ` + tag: 304, `"other", W/` + tag: 304, "*": 304, "": 200, `"other"`: 200, strings.Trim(tag, `"`): 200,
+			} {
+				again := s.Do("GET", path, "", "", "Accept-Encoding", accept, "If-None-Match", known)
+				if again.Status != status || (again.Body == "") != (status == 304) || again.Header.Get("Etag") != tag ||
+					again.Header.Get("Vary") != "Accept-Encoding" {
+					t.Errorf("%s, %s is known: %d, %v", path, known, again.Status, again.Header)
+				}
 			}
 			head := s.Do("HEAD", path, "", "", "Accept-Encoding", accept)
 			for _, name := range []string{"Etag", "Content-Length", "Content-Type", "Content-Encoding"} {
@@ -144,9 +159,6 @@ func TestNegotiation(t *testing.T) {
 				}
 			}
 		}
-		if plain.Header.Get("Etag") == zipped.Header.Get("Etag") {
-			t.Errorf("%s: one tag for two encodings", path)
-		}
 		other := s.Do("GET", path, "", "", "Accept-Encoding", "gzip", "If-None-Match", plain.Header.Get("Etag"))
 		if other.Status != 200 {
 			t.Errorf("%s: the tag of another encoding: %d", path, other.Status)
@@ -154,28 +166,62 @@ func TestNegotiation(t *testing.T) {
 	}
 }
 
-// The tiles of a file that takes another's place are its own at once, and the cache outlives a reload.
-func TestSwap(t *testing.T) {
-	s, cfg := start(t, "")
-	path := "/tiles/village/" + pathOf(14)
-	hits := func() bool {
-		return strings.Contains(s.AdminDo("GET", "/metrics", "").Body, "caddy_maps_tile_cache_hits_total 1")
+// waitForCache asks for a tile until the cache has it, which takes what it is given a little later.
+func waitForCache(t *testing.T, s *modulestest.Server, path string) modulestest.Response {
+	t.Helper()
+	hits := func() string {
+		_, text, _ := strings.Cut(s.AdminDo("GET", "/metrics", "").Body, "\ncaddy_maps_tile_cache_hits_total ")
+		text, _, _ = strings.Cut(text, "\n")
+		return text
 	}
-	before := s.Do("GET", path, "", "")
+	before := hits()
+	for deadline := time.Now().Add(20 * time.Second); ; {
+		a := s.Do("GET", path, "", "")
+		if a.Status != 200 || time.Now().After(deadline) {
+			t.Fatalf("%s: %d, or it is not in the cache", path, a.Status)
+		}
+		if hits() != before {
+			return a
+		}
+	}
+}
+
+// A tile that is in the cache is answered without a processor, also after a reload; one that is not waits for one, and
+// is refused then. The tiles of a file that takes another's place are its own at once.
+func TestCache(t *testing.T) {
+	s, cfg, village := start(t, "")
+	cached, other := "/tiles/village/"+pathOf(14), "/tiles/village/"+pathOf(13)
+	before := waitForCache(t, s, cached)
+	cfg.Maps += "\nmax_wait 100ms"
 	if err := s.Load(cfg); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(50 * time.Millisecond) // the cache takes what it is given a little later
-	if again := s.Do("GET", path, "", ""); again.Header.Get("Etag") != before.Header.Get("Etag") || !hits() {
-		t.Error("after a reload the tile was cut again")
+	shared, release := app.AcquireAdmission()
+	defer release()
+	work := make([]admission.Work, max(1, runtime.GOMAXPROCS(0)-1))
+	for i := range work {
+		if err := work[i].Begin(t.Context(), shared.Processors, admission.Caller{Organization: fmt.Sprint("other ", i)}); err != nil {
+			t.Fatal(err)
+		}
 	}
-	_, file, _ := strings.Cut(cfg.Maps, "region village ")
-	file, _, _ = strings.Cut(file, "\n")
-	modulestest.BuildRegion(t, file, modulestest.Renamed("Elsewhere"))
+	if a := s.Do("GET", other, "", ""); a.Status != 503 || a.Header.Get("Retry-After") == "" ||
+		!strings.Contains(a.Body, `"error"`) || a.Header.Get("Etag") != "" {
+		t.Errorf("a tile to render: %d %v %s", a.Status, a.Header, a.Body)
+	}
+	if a := s.Do("GET", cached, "", ""); a.Status != 200 || a.Header.Get("Etag") != before.Header.Get("Etag") {
+		t.Errorf("a tile in the cache: %d %v", a.Status, a.Header)
+	}
+	for i := range work {
+		work[i].End()
+	}
+	if a := s.Do("GET", other, "", ""); a.Status != 200 {
+		t.Errorf("with processors: %d %s", a.Status, a.Body)
+	}
+	modulestest.BuildRegion(t, village, modulestest.Renamed("Elsewhere"))
 	if err := s.AdminDo("POST", "/maps/regions/reload", ""); err.Status >= 300 {
 		t.Fatalf("%d %s", err.Status, err.Body)
 	}
-	after := s.Do("GET", path, "", "", "If-None-Match", before.Header.Get("Etag"))
+	after := s.Do("GET", cached, "", "", "If-None-Match", before.Header.Get("Etag"))
 	if after.Status != 200 || after.Header.Get("Etag") == before.Header.Get("Etag") {
 		t.Errorf("%d %s, before %s", after.Status, after.Header.Get("Etag"), before.Header.Get("Etag"))
 	}
@@ -186,11 +232,13 @@ type tileJSON struct {
 	Tiles                       []string
 	MinZoom, MaxZoom            int
 	Bounds, Center              []float64
-	VectorLayers                []struct {
-		ID               string
-		Fields           map[string]string
-		MinZoom, MaxZoom int
-	} `json:"vector_layers"`
+	VectorLayers                []vectorLayer `json:"vector_layers"`
+}
+
+type vectorLayer struct {
+	ID               string
+	Fields           map[string]string
+	MinZoom, MaxZoom int
 }
 
 func describe(t *testing.T, s *modulestest.Server, path string, header ...string) (d tileJSON) {
@@ -210,65 +258,106 @@ func describe(t *testing.T, s *modulestest.Server, path string, header ...string
 	return d
 }
 
+// A description is that of the tiles: each layer and field of a tile is in it.
 func TestDescription(t *testing.T) {
-	s, _ := start(t, "max_zoom 13")
+	s, _, _ := start(t, "max_zoom 13")
 	d := describe(t, s, "/tiles/village.json?apiKey=secret")
+	b, c := d.Bounds, d.Center
 	if d.TileJSON != "3.0.0" || d.MinZoom != 0 || d.MaxZoom != 13 || d.Attribution != "© OpenStreetMap contributors" ||
-		d.Name != "village" || !slices.Equal(d.Tiles, []string{s.URL + "/tiles/village/{z}/{x}/{y}.mvt"}) {
+		d.Name != "village" || !slices.Equal(d.Tiles, []string{s.URL + "/tiles/village/{z}/{x}/{y}.mvt"}) ||
+		len(d.VectorLayers) != 8 {
 		t.Errorf("%+v", d)
 	}
-	b, c := d.Bounds, d.Center
 	if len(b) != 4 || b[0] > -75.53 || b[1] > 39.15 || b[2] < -75.45 || b[3] < 39.17 || b[3]-b[1] > 1 || len(c) != 3 ||
 		c[0] < b[0] || c[0] > b[2] || c[1] < b[1] || c[1] > b[3] || c[2] < 0 || c[2] > 13 {
 		t.Errorf("bounds %v, center %v", b, c)
 	}
-	layers, err := mvt.Unmarshal([]byte(
-		s.Do("GET", "/tiles/village/"+pathOf(13), "", "", "Accept-Encoding", "identity").Body))
-	if err != nil || len(d.VectorLayers) != 8 {
-		t.Fatalf("%v, %+v", err, d.VectorLayers)
+	n := describe(t, s, "/tiles/village/network/bicycle.json")
+	if n.MinZoom != 12 || n.MaxZoom != 13 || len(n.VectorLayers) != 2 ||
+		!slices.Equal(n.Tiles, []string{s.URL + "/tiles/village/network/bicycle/{z}/{x}/{y}.mvt"}) {
+		t.Errorf("%+v", n)
 	}
-	checkFields(t, layers, d)
-
-	d = describe(t, s, "/tiles/village/network/bicycle.json")
-	if d.MinZoom != 12 || d.MaxZoom != 13 || !slices.Equal(d.Tiles,
-		[]string{s.URL + "/tiles/village/network/bicycle/{z}/{x}/{y}.mvt"}) || len(d.VectorLayers) != 2 {
-		t.Errorf("%+v", d)
-	}
-	layers, err = mvt.Unmarshal([]byte(
-		s.Do("GET", "/tiles/village/network/bicycle/"+pathOf(13), "", "", "Accept-Encoding", "identity").Body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkFields(t, layers, d)
-	if a := s.Do("GET", "/tiles/village/style.json", "", ""); !strings.Contains(a.Body, `"`+s.URL+`/tiles/village.json"`) {
-		t.Errorf("style: %s", a.Body)
-	}
-}
-
-// checkFields fails where a tile has what its description does not.
-func checkFields(t *testing.T, layers mvt.Layers, d tileJSON) {
-	t.Helper()
-	if len(layers) == 0 {
-		t.Error("an empty tile")
-	}
-	for _, l := range layers {
-		i := slices.IndexFunc(d.VectorLayers, func(v struct {
-			ID               string
-			Fields           map[string]string
-			MinZoom, MaxZoom int
-		}) bool {
-			return v.ID == l.Name
-		})
-		if i < 0 {
-			t.Errorf("layer %s is not described", l.Name)
-			continue
+	for path, d := range map[string]tileJSON{"/tiles/village/": d, "/tiles/village/network/bicycle/": n} {
+		layers, err := mvt.Unmarshal([]byte(s.Do("GET", path+pathOf(13), "", "", "Accept-Encoding", "identity").Body))
+		if err != nil || len(layers) == 0 {
+			t.Fatalf("%s: %d layers, %v", path, len(layers), err)
 		}
-		for _, f := range l.Features {
-			for key := range f.Properties {
-				if d.VectorLayers[i].Fields[key] == "" && !strings.HasPrefix(key, "name") {
-					t.Errorf("layer %s: field %s is not described", l.Name, key)
+		for _, l := range layers {
+			i := slices.IndexFunc(d.VectorLayers, func(v vectorLayer) bool { return v.ID == l.Name })
+			if i < 0 {
+				t.Errorf("layer %s is not described", l.Name)
+				continue
+			}
+			for _, f := range l.Features {
+				for key := range f.Properties {
+					if d.VectorLayers[i].Fields[key] == "" && !strings.HasPrefix(key, "name") {
+						t.Errorf("layer %s: field %s is not described", l.Name, key)
+					}
 				}
 			}
 		}
+	}
+}
+
+// Addresses are those by which the client has reached the server. What a proxy says counts where it is trusted.
+func TestAddresses(t *testing.T) {
+	s, cfg, _ := start(t, "")
+	forwarded := []string{"X-Forwarded-Proto", "https", "X-Forwarded-Host", "maps.example.com, inner",
+		"X-Forwarded-Prefix", "/outer"}
+	bad := []string{"X-Forwarded-Proto", "gopher", "X-Forwarded-Host", `x"/@y`, "X-Forwarded-Prefix", "no/slash"}
+	cfg.Site = "handle_path /below/* {\nmaps_tiles village {\npublic\nprefix /t\n}\n}"
+	const here = "{here}/below/t"
+	for global, tests := range map[string]map[string][]string{
+		"": {here: forwarded},
+		"servers {\ntrusted_proxies static 127.0.0.0/8\n}": {
+			"https://maps.example.com/outer/below/t": forwarded, here: nil, here + " ": bad,
+		},
+	} {
+		cfg.Global = global
+		if err := s.Load(cfg); err != nil {
+			t.Fatal(err)
+		}
+		for want, header := range tests {
+			want = strings.Replace(strings.TrimSpace(want), "{here}", s.URL, 1) + "/village/{z}/{x}/{y}.mvt"
+			if d := describe(t, s, "/below/t/village.json", header...); d.Tiles[0] != want {
+				t.Errorf("%q %v: %s, want %s", global, header, d.Tiles[0], want)
+			}
+		}
+	}
+	if a := s.Do(http.MethodGet, "/below/tiles/village.json", "", ""); a.Status != 404 {
+		t.Errorf("another prefix: %d", a.Status)
+	}
+}
+
+func TestCaddyfile(t *testing.T) {
+	unmarshal := func(text string) (string, error) {
+		h := new(tiles.Handler)
+		if err := h.UnmarshalCaddyfile(caddyfile.NewTestDispenser(text)); err != nil {
+			return "", err
+		}
+		out, err := json.Marshal(h)
+		return string(out), err
+	}
+	for text, want := range map[string]string{
+		"maps_tiles a": `{"regions":["a"]}`,
+		"maps_tiles a b {\n prefix /t\n max_zoom 0\n cache 1GiB\n public\n}": `{"regions":["a","b"],"prefix":"/t","max_zoom":0,` +
+			`"cache":1073741824,"public":true}`,
+	} {
+		got, err := unmarshal(text)
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", text, err, diff)
+		}
+	}
+	for option, says := range map[string]string{
+		"prefix": "argument", "prefix t": "slash", "max_zoom": "argument", "max_zoom 17": "0 to 16", "max_zoom -1": "0 to 16",
+		"max_zoom 1.5": "0 to 16", "max_zoom 1 2": "argument", "cache": "argument", "cache 0": "size", "cache much": "size",
+		"cache 1KiB": "less than 1.0 MiB", "public off": "argument", "zoom 14": "unknown option", "cache 64MiB x": "argument",
+	} {
+		if _, err := unmarshal("maps_tiles a {\n" + option + "\n}"); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q: %v", option, err)
+		}
+	}
+	if _, err := unmarshal("maps_tiles"); err == nil || !strings.Contains(err.Error(), "at least one region") {
+		t.Errorf("no region: %v", err)
 	}
 }

@@ -2,8 +2,8 @@ package tiles
 
 import "github.com/mapsedge/caddy-maps/internal/tiles/schema"
 
-// style is a MapLibre style (https://maplibre.org/maplibre-style-spec/). It has no glyphs and no sprite, which would
-// have to come from elsewhere, and so neither texts nor symbols.
+// style is a MapLibre style (https://maplibre.org/maplibre-style-spec/). It has no glyphs and no sprite, which this
+// server does not serve, and therefore neither labels nor symbols.
 type style struct {
 	Version int                    `json:"version"`
 	Name    string                 `json:"name"`
@@ -16,7 +16,7 @@ type styleSource struct {
 	URL  string `json:"url"`
 }
 
-// object is an object of JSON, and expression an array of it.
+// object is a JSON object, and expression a JSON array.
 type (
 	object     = map[string]any
 	expression = []any
@@ -35,7 +35,7 @@ type styleLayer struct {
 
 const sourceName = "map"
 
-// newStyle is a light style for a map whose TileJSON is at an address.
+// newStyle returns a light style for the map whose TileJSON is at an address.
 func newStyle(name, tileJSON string) *style {
 	s := &style{Version: 8, Name: name, Sources: map[string]styleSource{sourceName: {"vector", tileJSON}}}
 	s.Layers = append(s.Layers,
@@ -52,7 +52,7 @@ func (s *style) add(id, kind string, of schema.Layer, filter expression, paint o
 	return &s.Layers[len(s.Layers)-1]
 }
 
-// isIn is true for features whose attribute has one of some values.
+// isIn is a filter for features whose attribute has one of some values.
 func isIn(attribute string, values ...string) expression {
 	return expression{"in", expression{"get", attribute}, expression{"literal", values}}
 }
@@ -63,7 +63,7 @@ var (
 	intermitted = expression{"==", expression{"get", "intermittent"}, true}
 )
 
-// width is a line's width in pixels by zoom: pairs of a zoom and a width.
+// width is the width of a line in pixels, as pairs of a zoom and a width.
 func width(stops ...any) expression {
 	return append(expression{"interpolate", expression{"exponential", 1.6}, expression{"zoom"}}, stops...)
 }
@@ -110,7 +110,7 @@ func (s *style) areas() {
 		object{"fill-color": "#e0dad2", "fill-outline-color": "#cfc7bd"}).MinZoom = 13
 }
 
-// roads draws all casings before all roads, so that roads that meet have no border between them.
+// roads draws all casings below all roads, so that there is no border between roads that meet.
 func (s *style) roads() {
 	s.add("paths", "line", schema.Roads, isIn("kind", "path", "pier"),
 		object{"line-color": "#d2bfa6", "line-width": width(13, 0.6, 18, 4), "line-dasharray": expression{3, 1.5}})

@@ -14,7 +14,6 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/regions"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
-	"github.com/mapsedge/caddy-maps/internal/tilecache"
 	"github.com/mapsedge/caddy-maps/internal/tiles/network"
 	"github.com/mapsedge/caddy-maps/internal/web/admission"
 	"github.com/mapsedge/caddy-maps/internal/web/answer"
@@ -25,40 +24,40 @@ import (
 
 var cachePool = caddy.NewUsagePool() // bytes → *pooledCache
 
-type pooledCache struct{ *tilecache.Cache }
+type pooledCache struct{ *tileCache }
 
 // Destruct ends the cache's goroutines.
 func (c pooledCache) Destruct() error {
-	c.Close()
+	c.close()
 	return nil
 }
 
-func acquireCache(bytes int64) (*tilecache.Cache, error) {
+func acquireCache(bytes int64) (*tileCache, error) {
 	value, _, err := cachePool.LoadOrNew(bytes, func() (caddy.Destructor, error) {
-		c, err := tilecache.NewCache(bytes)
+		c, err := newTileCache(bytes)
 		return pooledCache{c}, err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return value.(pooledCache).Cache, nil
+	return value.(pooledCache).tileCache, nil
 }
 
 func releaseCache(bytes int64) { _, _ = cachePool.Delete(bytes) } // Destruct has no error
 
-// tile finds a tile in the cache, or cuts it.
-func (h *Handler) tile(r *http.Request, a *address, from *regions.Region) (*tilecache.Tile, error) {
+// tile returns a tile from the cache, or renders it.
+func (h *Handler) tile(r *http.Request, a *address, from *regions.Region) (*cachedTile, error) {
 	p, err := from.Pin()
 	if err != nil {
 		return nil, err
 	}
-	key := tilecache.Key{File: p.Checksum, Kind: a.kind, Z: a.z, X: a.x, Y: a.y}
+	key := cacheKey{File: p.Checksum, Kind: a.kind, Z: a.z, X: a.x, Y: a.y}
 	p.Release()
-	if tile, ok := h.cache.Get(key); ok {
+	if tile, ok := h.cache.get(key); ok {
 		h.app.Metrics().CachedTiles.Inc()
 		return tile, nil
 	}
-	return h.cache.Cut(r.Context(), key, func() (*tilecache.Tile, error) {
+	return h.cache.getOrRender(r.Context(), key, func() (*cachedTile, error) {
 		var work admission.Work
 		if err := work.Begin(r.Context(), h.app.Processors(), app.Caller(r.Context())); err != nil {
 			return nil, err
@@ -66,15 +65,15 @@ func (h *Handler) tile(r *http.Request, a *address, from *regions.Region) (*tile
 		defer work.End()
 		start := time.Now()
 		defer func() { h.app.Metrics().Tiles.Observe(time.Since(start).Seconds()) }()
-		return regions.Ask(from.Pin, func(p *regions.Pinned) (*tilecache.Tile, error) {
+		return regions.Ask(from.Pin, func(p *regions.Pinned) (*cachedTile, error) {
 			key.File = p.Checksum
-			return cut(p, a, key, &work)
+			return render(p, a, key, &work)
 		})
 	})
 }
 
-// cut cuts a tile from a region file.
-func cut(p *regions.Pinned, a *address, key tilecache.Key, meter roadgraph.Meter) (tile *tilecache.Tile, err error) {
+// render renders a tile of a region file.
+func render(p *regions.Pinned, a *address, key cacheKey, meter roadgraph.Meter) (tile *cachedTile, err error) {
 	defer region.Recover(&err, region.FaultsPanic())
 	buf := answer.GetBuffer()
 	defer buf.Free()
@@ -89,24 +88,24 @@ func cut(p *regions.Pinned, a *address, key tilecache.Key, meter roadgraph.Meter
 	if err != nil {
 		return nil, err
 	}
-	return tilecache.New(key, buf.Bytes), nil
+	return newCachedTile(key, buf.Bytes), nil
 }
 
 var (
-	// errNoMap is the answer where a region file has no map. Operators read in the log how to make one.
+	// errNoMap is the response if a region file has no map. The log says how to make one.
 	errNoMap error = apierror.NotFound("this region has no map")
-	// errNoNetwork is the answer where the highest zoom is below those of networks.
+	// errNoNetwork is the response if max_zoom is below the zooms of networks.
 	errNoNetwork error = apierror.NotFound("there are no networks at the zooms of this server")
 )
 
 const (
 	mediaType = "application/vnd.mapbox-vector-tile"
-	// cacheControl lets clients keep a tile for as long as somebody looks at a map. Whose it is, maps_auth adds.
+	// cacheControl keeps a tile in a client's cache while its user looks at the map. maps_auth adds private or public.
 	cacheControl = "max-age=3600"
 )
 
-// writeTile answers with a tile, compressed where the client takes that.
-func writeTile(w http.ResponseWriter, r *http.Request, tile *tilecache.Tile) error {
+// writeTile writes a tile, compressed if the client accepts gzip.
+func writeTile(w http.ResponseWriter, r *http.Request, tile *cachedTile) error {
 	if len(tile.Data) == 0 {
 		w.Header().Set("Cache-Control", cacheControl)
 		w.WriteHeader(http.StatusNoContent)
@@ -119,7 +118,7 @@ func writeTile(w http.ResponseWriter, r *http.Request, tile *tilecache.Tile) err
 	} else {
 		tag = `"` + tile.Tag + `"`
 	}
-	// One allocation for all values: later handlers may change them in place, so that none can be shared.
+	// One allocation for all values. They cannot be shared by requests: other handlers may change them in place.
 	values := &[6]string{mediaType, tag, cacheControl, "Accept-Encoding", "gzip", ""}
 	header := w.Header()
 	header["Etag"], header["Cache-Control"] = values[1:2:2], values[2:3:3]
@@ -139,11 +138,11 @@ func writeTile(w http.ResponseWriter, r *http.Request, tile *tilecache.Tile) err
 	values[5] = strconv.Itoa(len(data))
 	header["Content-Type"], header["Content-Length"] = values[0:1:1], values[5:6:6]
 	w.WriteHeader(http.StatusOK)
-	_, _ = w.Write(data) // a client that has gone is nobody to tell
+	_, _ = w.Write(data) // an error means that the client has gone
 	return nil
 }
 
-// matches reports whether a tag is one of those that a client has, as RFC 9110 compares them for If-None-Match.
+// matches reports whether one of the tags of If-None-Match equals a tag, by RFC 9110's weak comparison.
 func matches(lines []string, tag string) bool {
 	for _, line := range lines {
 		for known := range strings.SplitSeq(line, ",") {

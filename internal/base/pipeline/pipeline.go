@@ -1,4 +1,5 @@
-// Package inorder works on all cores, with results in the order of what they were made of.
+// Package pipeline works on all cores with results in a fixed order (Run, Ranges), and reports the progress of long
+// work (Bar). It knows nothing of what the work is. Begin at Run.
 package pipeline
 
 import (
@@ -7,8 +8,9 @@ import (
 	"sync"
 )
 
-// Run works on what source calls give with, on all cores, and yields the results in the order of these calls. No more
-// than some for each core are in hand at a time. The first error of work, in that order, or of yield ends it.
+// Run calls work on all cores with each value that source passes to give, and yields the results in the order of these
+// calls. Only a few values for each core are in progress at a time. It ends with the first error of work, in that
+// order, or of yield, or when ctx ends.
 func Run[In, Out any](ctx context.Context, source func(give func(In) bool), work func(In) (Out, error),
 	yield func(Out) error) error {
 	type result struct {
@@ -46,16 +48,16 @@ func Run[In, Out any](ctx context.Context, source func(give func(In) bool), work
 	return ctx.Err()
 }
 
-// Ranges runs work on the numbers below n, some at a time.
-func Ranges[Out any](ctx context.Context, n, some int, work func(from, to int) (Out, error),
+// Ranges is Run for the numbers below n, in ranges of at most size numbers.
+func Ranges[Out any](ctx context.Context, n, size int, work func(from, to int) (Out, error),
 	yield func(Out) error) error {
 	return Run(ctx, func(give func(int) bool) {
-		for from := 0; from < n && give(from); from += some {
+		for from := 0; from < n && give(from); from += size {
 		}
-	}, func(from int) (Out, error) { return work(from, min(from+some, n)) }, yield)
+	}, func(from int) (Out, error) { return work(from, min(from+size, n)) }, yield)
 }
 
-// Send sends, unless the context ends before.
+// Send sends a value and reports true, or reports false if the context ends first.
 func Send[T any](ctx context.Context, to chan<- T, v T) bool {
 	select {
 	case to <- v:

@@ -1,4 +1,3 @@
-// Package progress tells how far a build has come.
 package pipeline
 
 import (
@@ -6,8 +5,8 @@ import (
 	"time"
 )
 
-// Bar passes on how far a stage has come: never concurrently, and not more often than somebody can watch. A nil Bar
-// tells nobody. It is safe for use by any number of goroutines.
+// Bar reports the progress of work that has stages, one after the other. It never calls its function concurrently, and
+// only as often as people can read. A nil Bar reports nothing. All methods are safe for concurrent use.
 type Bar struct {
 	mu          sync.Mutex
 	report      func(stage string, done, total int64)
@@ -16,15 +15,14 @@ type Bar struct {
 	last        time.Time
 }
 
-// interval is the shortest time between two reports of a stage, but for those of its beginning and its end.
+// interval is the shortest time between two reports of a stage, apart from those at its beginning and end.
 const interval = 50 * time.Millisecond
 
-// NewBar makes a Bar that calls report, which may be nil, with how much of a stage is done; done equals total at its end
-// and not before.
+// NewBar makes a Bar that calls report, which may be nil. Done equals total at the end of a stage and not before.
 func NewBar(report func(stage string, done, total int64)) *Bar { return &Bar{report: report} }
 
-// Split begins a stage of several parts that are worked on at a time, of equal size, and returns a Bar for each. Given
-// is for each part how many stages its Bar will have.
+// Split begins a stage of several parts of equal size that are worked on concurrently, and returns a Bar for each. Its
+// arguments are the numbers of stages that these Bars will have.
 func (b *Bar) Split(stage string, stages ...int) []*Bar {
 	const part = 1 << 20
 	b.Start(stage, part*int64(len(stages)))
@@ -34,36 +32,36 @@ func (b *Bar) Split(stage string, stages ...int) []*Bar {
 		bars[i] = NewBar(func(_ string, done, total int64) {
 			now := share * done / total
 			b.Add(now - before)
-			before = now % share // the next stage begins with nothing
+			before = now % share // 0 for the next stage
 		})
 	}
 	return bars
 }
 
-// Start begins a stage of total steps: bytes, objects, or what else takes about the same time each.
+// Start begins a stage of total steps, such as bytes or objects.
 func (b *Bar) Start(stage string, total int64) {
 	b.update(true, func() { b.stage, b.done, b.total = stage, 0, max(total, 1) })
 }
 
-// Add counts steps that are done. The last one is for Finish to count.
+// Add counts n more steps. The last step is left to Finish.
 func (b *Bar) Add(n int64) { b.update(false, func() { b.done = min(b.done+n, b.total-1) }) }
 
-// Finish ends a stage, whatever was counted.
+// Finish ends a stage: all of its steps are done.
 func (b *Bar) Finish() { b.update(true, func() { b.done = b.total }) }
 
-// Stop has the Bar tell nobody any more, whoever goes on counting.
+// Stop ends all reports, even if other goroutines go on counting.
 func (b *Bar) Stop() { b.update(false, func() { b.report = nil }) }
 
-// update changes what is told, and tells it if it has to, or if the last time is long enough ago. What is counted
-// before the first stage, when formats are told from the first bytes of files, is not told.
-func (b *Bar) update(tell bool, change func()) {
+// update changes the counts, and reports them if it must or if the last report is long enough ago. Steps before the
+// first stage, such as the first bytes of files, are not reported.
+func (b *Bar) update(must bool, change func()) {
 	if b == nil {
 		return
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	change()
-	if now := time.Now(); b.report != nil && b.stage != "" && (tell || now.Sub(b.last) >= interval) {
+	if now := time.Now(); b.report != nil && b.stage != "" && (must || now.Sub(b.last) >= interval) {
 		b.last = now
 		b.report(b.stage, b.done, b.total)
 	}

@@ -1,9 +1,9 @@
-// Package basemap compiles the map of a region file: records of all that there is in cells, and the finished tiles of
-// the zooms before them. See package mapfile.
+// Package basemap compiles the map of a region file: the records of cells, and the finished tiles of the lower zooms.
+// Package mapfile has the format, package schema says what is shown of an object, and package coast adds land and
+// ocean. Begin at Consumer and batch.
 //
-// What is drawn of an object is cut into pieces as soon as it has been read: one for each tile that it is shown in,
-// down to those of the cells. The pieces are sorted by their tiles, and each tile is made of its pieces and of the land
-// and the sea in it.
+// Objects become map features, which are cut into pieces as soon as an object has been read: one for each tile that
+// shows the feature, down to the cells. The pieces are sorted by tile, and each tile is made of its pieces.
 package basemap
 
 import (
@@ -18,32 +18,32 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/tiles/schema"
 )
 
-// memoryShare is the part of the build's memory that the sorter of pieces may take.
+// memoryShare is the divisor of the build's memory that gives the memory of the sorter of pieces.
 const memoryShare = 16
 
-// Consumer gathers what a map shows. It is an osm.Consumer.
+// Consumer collects map features. It is an osm.Consumer.
 type Consumer struct {
 	dir   *scratch.Dir
 	coast *coast.Consumer
-	texts *textTable
-	// pieces are records, one after the other, and order says where those of each tile are.
+	texts *scratch.StringTable
+	// pieces are the records of pieces as they were added, and order sorts them by tile.
 	pieces *scratch.Array[byte]
 	order  *scratch.Sorter[placed]
-	// cells are the tiles of mapfile.CellZoom that there are: those with a piece, and, in the end, those with a node.
+	// cells are the tiles of mapfile.CellZoom that the map has: those with a piece, and in the end those with a node.
 	cells   *osm.Tiles
 	borders *scratch.Array[border]
 	skipped int64
 
-	names        []mapfile.Name // used again, as these:
+	names        []mapfile.Name // buffers
 	body, record []byte
 }
 
-// placed is a piece of a tile. The order is that of tiles, then of the zooms from which pieces are shown, then that of
-// the objects: nodes, ways, relations. It depends on the extracts alone.
+// placed is a piece of a tile. Pieces are sorted by tile, then by the zoom from which they are shown, then by object:
+// nodes, ways, relations. The order depends only on the extracts.
 type placed struct {
-	key    uint64 // the tile's ID, and below it in 8 bits the zoom
-	object uint64 // the kind, and below it in 60 bits the id
-	offset uint64 // among the pieces
+	key    uint64 // the tile's ID, and in the lowest 8 bits the zoom
+	object uint64 // the kind, and in the lowest 60 bits the id
+	offset uint64 // in pieces
 }
 
 func comparePlaced(a, b placed) int {
@@ -53,31 +53,31 @@ func comparePlaced(a, b placed) int {
 	return cmp.Or(cmp.Compare(a.object, b.object), cmp.Compare(a.offset, b.offset))
 }
 
-// border is a way that is a part of a boundary, and the lowest admin_level among those that it is a part of.
+// border is a way that is a part of boundaries, and the lowest admin_level of these.
 type border struct{ way, level int64 }
 
-// New makes a Consumer whose temporary files are in dir. They must stay until the region is committed. The coast must
-// have been read when the map is written.
+// New makes a Consumer with temporary files in dir, which must stay until the region is committed. The coast must be
+// complete when the map is written.
 func New(dir *scratch.Dir, coast *coast.Consumer) (*Consumer, error) {
-	texts, err := newTextTable(dir)
+	texts, err := scratch.NewStringTable(dir, "map-text")
 	return &Consumer{dir: dir, coast: coast, texts: texts, pieces: scratch.NewArray[byte](dir, "map-pieces"),
 		order: scratch.NewSorter(dir, "map-order", max(dir.Memory/memoryShare, 1<<20), comparePlaced),
 		cells: new(osm.Tiles), borders: scratch.NewArray[border](dir, "borders")}, err
 }
 
-// Skipped is how many drawings were left out because they are too large.
+// Skipped returns how many map features were left out because they are too large.
 func (c *Consumer) Skipped() int64 { return c.skipped }
 
-// Take implements osm.Consumer. It adds the pieces of a batch.
+// Take implements osm.Consumer.
 func (c *Consumer) Take(of osm.Batch) error {
 	b := of.(*batch)
-	if len(b.borders) > 0 { // when there are none any more, other batches look them up
+	if len(b.borders) > 0 { // later batches look borders up concurrently
 		if err := c.borders.Append(b.borders...); err != nil {
 			return err
 		}
 	}
-	for i := range b.drawings {
-		if err := c.take(b, &b.drawings[i]); err != nil {
+	for i := range b.features {
+		if err := c.take(b, &b.features[i]); err != nil {
 			return err
 		}
 	}
@@ -86,17 +86,17 @@ func (c *Consumer) Take(of osm.Batch) error {
 	return nil
 }
 
-// take adds the pieces of a drawing.
-func (c *Consumer) take(b *batch, d *drawing) (err error) {
+// take adds the pieces of a map feature.
+func (c *Consumer) take(b *batch, d *feature) (err error) {
 	if d.class.at == 0 {
-		if d.class.at, err = c.texts.add(d.class.encoded); err != nil {
+		if d.class.at, err = c.texts.AddText(d.class.encoded); err != nil {
 			return err
 		}
 	}
 	c.names = c.names[:0]
 	for _, n := range b.names[d.names.from:d.names.to] {
-		key, errKey := c.texts.add(n.key)
-		value, errValue := c.texts.add(n.value)
+		key, errKey := c.texts.AddText(n.key)
+		value, errValue := c.texts.AddText(n.value)
 		if err := cmp.Or(errKey, errValue); err != nil {
 			return err
 		}
@@ -113,7 +113,7 @@ func (c *Consumer) take(b *batch, d *drawing) (err error) {
 	return nil
 }
 
-// Located implements osm.Consumer. It sorts the borders: all relations have been read.
+// Located implements osm.Consumer. All relations have been read: it sorts the borders.
 func (c *Consumer) Located(context.Context, *osm.Nodes) error {
 	all := c.borders.Slice()
 	slices.SortFunc(all, func(a, b border) int {
@@ -123,7 +123,7 @@ func (c *Consumer) Located(context.Context, *osm.Nodes) error {
 	return nil
 }
 
-// boundary is the class of the border that a way is; false if it is none.
+// boundary returns the class of the border that a way is a part of, or false if there is none.
 func (c *Consumer) boundary(way int64) (schema.Class, bool) {
 	all := c.borders.Slice()
 	i, ok := slices.BinarySearchFunc(all, way, func(b border, way int64) int { return cmp.Compare(b.way, way) })

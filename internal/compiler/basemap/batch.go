@@ -14,27 +14,27 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/tiles/schema"
 )
 
-// batch has the pieces of some objects.
+// batch collects the map features of some objects.
 type batch struct {
 	c        *Consumer
 	borders  []border
-	drawings []drawing
+	features []feature
 	names    []name
 	pieces   []piece
 	shapes   []byte
 	skipped  int64
 
 	points []geo.Projected // of an object
-	// known are the classes of tags that came before, by what of them decides. See classify.
-	known map[string][]*class
+	// cache has the classes of earlier tags, by the tags that decide. See classify.
+	cache map[string][]*class
 	key   []byte
 }
 
-// class is how objects are drawn.
+// class is a way to show objects.
 type class struct {
-	schema.Class // without attributes: their texts are those of an object
+	schema.Class // without attributes, whose texts belong to an object
 	encoded      string
-	at           uint64 // where it is in the text; 0 before it is there
+	at           uint64 // its offset in the string table; 0 if not added yet
 }
 
 func newClass(c schema.Class) *class {
@@ -43,8 +43,8 @@ func newClass(c schema.Class) *class {
 	return &class{c, encoded, 0}
 }
 
-// drawing is an object in a class.
-type drawing struct {
+// feature is an object in a class.
+type feature struct {
 	object        uint64 // see placed
 	class         *class
 	names, pieces span // in the batch
@@ -54,7 +54,7 @@ type span struct{ from, to int }
 
 type name struct{ key, value string }
 
-// piece is what a tile has of a drawing.
+// piece is the part of a feature that a tile shows.
 type piece struct {
 	key    uint64 // see placed
 	tile   mapfile.Tile
@@ -64,9 +64,9 @@ type piece struct {
 }
 
 // NewBatch implements osm.Consumer.
-func (c *Consumer) NewBatch() osm.Batch { return &batch{c: c, known: make(map[string][]*class)} }
+func (c *Consumer) NewBatch() osm.Batch { return &batch{c: c, cache: make(map[string][]*class)} }
 
-// What a batch keeps for the next objects: few are so large, and few tags are so rare.
+// Limits of the memory that a batch keeps for the next objects.
 const (
 	keptBytes = 4 << 20
 	keptTags  = 1 << 11
@@ -74,24 +74,25 @@ const (
 
 func (b *batch) reset() {
 	if cap(b.shapes) > keptBytes || cap(b.points) > keptBytes/8 {
-		*b = batch{c: b.c, known: b.known}
+		*b = batch{c: b.c, cache: b.cache}
 		return
 	}
 	clear(b.names) // of the texts
-	b.borders, b.drawings, b.names = b.borders[:0], b.drawings[:0], b.names[:0]
+	b.borders, b.features, b.names = b.borders[:0], b.features[:0], b.names[:0]
 	b.pieces, b.shapes, b.skipped = b.pieces[:0], b.shapes[:0], 0
 }
 
-// drawnKeys are the keys without which nothing is drawn, and decisive all that say how, but for the name.
+// shownKeys are the keys of which an object on the map has at least one. decisive are all keys that say how it is
+// shown, apart from the name.
 var (
-	drawnKeys = tags.Named(strings.Join(schema.Keys[:], " "))
+	shownKeys = tags.Named(strings.Join(schema.Keys[:], " "))
 	decisive  = tags.Named(strings.Join(slices.Concat(schema.Keys[:], schema.Details[:]), " "))
 )
 
-// classify says how an object is drawn.
+// classify returns the classes in which an object is shown.
 func (b *batch) classify(kind region.Kind, t *tags.Set, area bool) []*class {
-	if !t.HasAny(drawnKeys) {
-		return nil // as most nodes
+	if !t.HasAny(shownKeys) {
+		return nil // most nodes
 	}
 	b.key = append(b.key[:0], byte(kind))
 	if area {
@@ -105,17 +106,17 @@ func (b *batch) classify(kind region.Kind, t *tags.Set, area bool) []*class {
 			b.key = scratch.AppendText(append(b.key, byte(key)), tag.Value)
 		}
 	}
-	known, ok := b.known[string(b.key)]
+	classes, ok := b.cache[string(b.key)]
 	if !ok {
 		for _, c := range schema.Classify(kind, t.OSM(), area) {
-			known = append(known, newClass(c))
+			classes = append(classes, newClass(c))
 		}
-		if len(b.known) == keptTags {
-			clear(b.known)
+		if len(b.cache) == keptTags {
+			clear(b.cache)
 		}
-		b.known[string(b.key)] = known
+		b.cache[string(b.key)] = classes
 	}
-	return known
+	return classes
 }
 
 // Node implements osm.Batch.
@@ -124,14 +125,14 @@ func (b *batch) Node(n *osm.Node) bool {
 		point := []geo.Projected{geo.ProjectE7(n.At.Lat, n.At.Lon)}
 		names := b.namesOf(n.Tags)
 		for _, class := range classes {
-			b.draw(region.KindNode, n.ID, class, names, class.MinZoom, mapfile.Shape{Points: point})
+			b.add(region.KindNode, n.ID, class, names, class.MinZoom, mapfile.Shape{Points: point})
 		}
 	}
 	return false
 }
 
-// Relation implements osm.Batch. It keeps the ways of boundaries, whose areas are wanted so that their ways are members
-// of an area.
+// Relation implements osm.Batch. It keeps the ways of boundaries. It wants the areas of these, so that their ways are
+// members of an area.
 func (b *batch) Relation(r *osm.Relation) (wantArea bool) {
 	if !r.Tags.Is(tags.Type, "multipolygon", "boundary") {
 		return false
@@ -149,9 +150,9 @@ func (b *batch) Relation(r *osm.Relation) (wantArea bool) {
 	return wantArea || len(b.classify(region.KindRelation, r.Tags, true)) > 0
 }
 
-// Way implements osm.Batch. It draws lines: those of borders, and those of ways that are no areas.
+// Way implements osm.Batch. It adds lines: borders, and ways that are no areas.
 func (b *batch) Way(w *osm.Way) {
-	// A border along the coast is at sea where there is one.
+	// A border along a coast would be drawn over it.
 	if w.Member && !w.Tags.Is(tags.Natural, "coastline") && !w.Tags.Is(tags.Maritime, "yes") {
 		if border, ok := b.c.boundary(w.ID); ok {
 			b.lines(w, newClass(border), span{})
@@ -171,7 +172,7 @@ func (b *batch) Way(w *osm.Way) {
 func (b *batch) lines(w *osm.Way, class *class, names span) {
 	for from, to := range w.Parts {
 		b.points = appendProjected(b.points[:0], w.Coords[from:to])
-		b.draw(region.KindWay, w.ID, class, names, class.MinZoom, mapfile.Shape{Lines: []clip.Line{b.points}})
+		b.add(region.KindWay, w.ID, class, names, class.MinZoom, mapfile.Shape{Lines: []clip.Line{b.points}})
 	}
 }
 
@@ -182,7 +183,7 @@ func appendProjected(points []geo.Projected, coords []osm.Coord) []geo.Projected
 	return points
 }
 
-// Area implements osm.Batch. Each polygon of a multipolygon in the old style is an area of its own.
+// Area implements osm.Batch. Each polygon of an old-style multipolygon is an area of its own.
 func (b *batch) Area(a *osm.Area) {
 	classes := b.classify(a.Kind, a.Tags, true)
 	if len(classes) == 0 {
@@ -203,12 +204,12 @@ func (b *batch) Area(a *osm.Area) {
 			if class.Geometry == schema.Point {
 				shape = mapfile.Shape{Points: []geo.Projected{labelPoint(rings)}}
 			}
-			b.draw(a.Kind, a.ID, class, names, zoomOf(class, rings), shape)
+			b.add(a.Kind, a.ID, class, names, zoomOf(class, rings), shape)
 		}
 	}
 }
 
-// rings projects the rings of some polygons, which hold until the next object.
+// rings projects the rings of some polygons. They are valid until the next object.
 func (b *batch) rings(polygons []osm.Polygon) (rings []clip.Ring) {
 	b.points = b.points[:0]
 	for _, ring := range slices.Concat(polygons...) {
@@ -217,7 +218,7 @@ func (b *batch) rings(polygons []osm.Polygon) (rings []clip.Ring) {
 		if out := b.points[from:]; len(out) > 1 && out[0] == out[len(out)-1] {
 			b.points = b.points[:len(b.points)-1]
 		}
-		// Where the points move to more memory, those of the rings before stay where they are.
+		// If append moves the points to more memory, earlier rings keep their old memory.
 		if out := b.points[from:len(b.points):len(b.points)]; len(out) > 2 {
 			rings = append(rings, out)
 		}
@@ -225,8 +226,7 @@ func (b *batch) rings(polygons []osm.Polygon) (rings []clip.Ring) {
 	return rings
 }
 
-// namesOf takes the names of an object on, name and name:xx, in the order of the keys. Without a name none of the
-// others is shown.
+// namesOf adds the names of an object, name and name:xx, in the order of their keys. Without a name no other is shown.
 func (b *batch) namesOf(t *tags.Set) span {
 	if !t.Has(tags.Name) {
 		return span{}
@@ -241,8 +241,9 @@ func (b *batch) namesOf(t *tags.Set) span {
 	return span{from, len(b.names)}
 }
 
-// draw cuts a shape that is shown from a zoom on. One that is too large is left out.
-func (b *batch) draw(kind region.Kind, id int64, class *class, names span, zoom uint8, shape mapfile.Shape) {
+// add adds a map feature that is shown from a zoom on, and cuts its shape into pieces. It leaves out features that are
+// too large.
+func (b *batch) add(kind region.Kind, id int64, class *class, names span, zoom uint8, shape mapfile.Shape) {
 	from, shapes := len(b.pieces), len(b.shapes)
 	(&splitter{b, zoom, from + maxPieces}).split(shape)
 	if len(b.pieces)-from > maxPieces {
@@ -254,13 +255,14 @@ func (b *batch) draw(kind region.Kind, id int64, class *class, names span, zoom 
 	}
 	for _, p := range b.pieces[from:] {
 		in := p.tile.Rect()
-		in.Max.X, in.Max.Y = in.Max.X-1, in.Max.Y-1             // its eastern and southern borders belong to other tiles
-		if p.tile.Z == mapfile.CellZoom && in.Meets(p.bounds) { // what is only in the buffer of a cell makes none
+		in.Max.X, in.Max.Y = in.Max.X-1, in.Max.Y-1 // the eastern and southern borders belong to other tiles
+		// A piece that is only in the buffer of a cell does not make it exist.
+		if p.tile.Z == mapfile.CellZoom && in.Meets(p.bounds) {
 			b.c.cells.Add(p.tile.X<<region.CoverageZoom | p.tile.Y)
 		}
 	}
 	if class.NameZoom == schema.NoNames {
 		names = span{}
 	}
-	b.drawings = append(b.drawings, drawing{uint64(kind)<<60 | uint64(id), class, names, span{from, len(b.pieces)}})
+	b.features = append(b.features, feature{uint64(kind)<<60 | uint64(id), class, names, span{from, len(b.pieces)}})
 }

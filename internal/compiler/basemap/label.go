@@ -8,18 +8,18 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/tiles/mapfile"
 )
 
-// labelRows is how many rows of an area are looked at for the place of its label; odd, so that one is the middle.
+// labelRows is how many rows of an area are searched for the place of its label. It is odd, so that one is in the
+// middle.
 const labelRows = 7
 
-// labelPoint returns a position inside of an area, in its middle where it is widest: of some rows through it, the one
-// with the longest stretch inside, and the middle of that.
+// labelPoint returns a position inside an area: of some rows through it, the middle of the longest stretch inside.
 func labelPoint(rings []clip.Ring) geo.Projected {
 	box := boundsOf(&mapfile.Shape{Rings: rings})
-	best, widest := rings[0][0], int32(-1) // of an area without any height
+	best, widest := rings[0][0], int32(-1) // for an area of no height
 	var crossings []int32
 	for i := range int64(labelRows) {
 		row := (labelRows/2 + (i+1)/2*(1-i%2*2) + labelRows) % labelRows // from the middle outwards
-		// Half a unit below a position, so that none is on it.
+		// Half a unit off, so that no vertex is on the row.
 		y := float64(box.Min.Y) + float64(int64(box.Max.Y-box.Min.Y)*(2*row+1)/(2*labelRows)) + 0.5
 		crossings = crossings[:0]
 		for _, ring := range rings {
@@ -35,7 +35,7 @@ func labelPoint(rings []clip.Ring) geo.Projected {
 	return best
 }
 
-// appendCrossings adds where a ring crosses a row, rounded to the west.
+// appendCrossings appends the positions at which a ring crosses a row, rounded to the west.
 func appendCrossings(crossings []int32, ring clip.Ring, y float64) []int32 {
 	a := ring[len(ring)-1]
 	for _, b := range ring {

@@ -10,23 +10,22 @@ import (
 type splitter struct {
 	batch *batch
 	zoom  uint8 // from which the shape is shown
-	most  int   // pieces
+	most  int   // pieces in the batch
 }
 
-// maxPieces is how many pieces are made of one shape: enough for half a million cells; Greenland is in a third of
-// that.
+// maxPieces limits the pieces of one shape to half a million. Greenland needs a third of them.
 const maxPieces = 1 << 19
 
-// detail is how far, in steps of their tile, lines of the zooms below the cells' may be from where they were: a quarter
-// of a pixel on most screens.
+// detail is the tolerance of simplification at zooms below the cells', in steps of a tile: a quarter of a pixel on most
+// screens.
 const detail = 4
 
-// lastZoom is the zoom by which all areas are shown, however small they are: many servers have no tiles beyond it.
+// lastZoom is the zoom from which even the smallest areas are shown. It is the usual maxzoom of tilesets.
 const lastZoom = 14
 
-// zoomOf is the zoom from which an area is large enough to be shown.
+// zoomOf returns the zoom from which an area is large enough to be shown.
 func zoomOf(class *class, rings []clip.Ring) uint8 {
-	area := int64(0) // twice the area; holes are negative, or all of it is
+	area := int64(0) // doubled; holes count negative
 	for _, ring := range rings {
 		area += clip.Area2(ring)
 	}
@@ -42,15 +41,14 @@ func zoomOf(class *class, rings []clip.Ring) uint8 {
 	return zoom
 }
 
-// split begins with the tiles from where to go on: the first that show the shape, or such before them of which it
-// touches only a few.
+// split begins at the first zoom that shows the shape, or at a lower one at which the shape touches at most four tiles.
 func (s *splitter) split(shape mapfile.Shape) {
 	bounds := boundsOf(&shape)
 	for z := min(s.zoom, mapfile.CellZoom); ; z-- {
 		box := bounds.Grow(mapfile.Tile{Z: z}.Margin())
 		from, to := mapfile.TileAt(z, box.Min), mapfile.TileAt(z, box.Max)
 		if to.X-from.X > 1 || to.Y-from.Y > 1 {
-			continue // not at zoom 0
+			continue // which ends at zoom 0
 		}
 		for x := from.X; x <= to.X; x++ {
 			for y := from.Y; y <= to.Y; y++ {
@@ -61,7 +59,7 @@ func (s *splitter) split(shape mapfile.Shape) {
 	}
 }
 
-// enter goes on with what of a shape is in a tile.
+// enter cuts the part of a shape that is in a tile, and goes on with the tiles below.
 func (s *splitter) enter(t mapfile.Tile, shape mapfile.Shape, bounds clip.Rect) {
 	window := t.Buffered()
 	if !window.Meets(bounds) || len(s.batch.pieces) > s.most {
@@ -84,7 +82,7 @@ func (s *splitter) enter(t mapfile.Tile, shape mapfile.Shape, bounds clip.Rect) 
 	}
 }
 
-// emit makes a piece. Below the cells it has no more detail than its tile.
+// emit adds a piece. It is simplified if its tile is not a cell.
 func (s *splitter) emit(t mapfile.Tile, shape mapfile.Shape, bounds clip.Rect) {
 	if t.Z < mapfile.CellZoom {
 		if shape = shape.Simplify(detail << (mapfile.MaxZoom - t.Z)); shape.Empty() {
@@ -97,7 +95,7 @@ func (s *splitter) emit(t mapfile.Tile, shape mapfile.Shape, bounds clip.Rect) {
 	b.pieces = append(b.pieces, piece{t.ID()<<8 | uint64(s.zoom), t, s.zoom, bounds, span{from, len(b.shapes)}})
 }
 
-// clipTo returns what of a shape is in a rectangle that does not cover it.
+// clipTo returns the part of a shape in a rectangle that does not cover it.
 func clipTo(s mapfile.Shape, r clip.Rect) (in mapfile.Shape) {
 	for _, p := range s.Points {
 		if r.Contains(p) {
@@ -113,7 +111,7 @@ func clipTo(s mapfile.Shape, r clip.Rect) (in mapfile.Shape) {
 	return in
 }
 
-// boundsOf is the box around a shape that is not empty.
+// boundsOf returns the box around a shape that is not empty.
 func boundsOf(s *mapfile.Shape) clip.Rect {
 	points := s.Points
 	for _, l := range s.Lines {

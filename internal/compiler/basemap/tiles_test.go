@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -18,6 +17,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/testkit/osmtest"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testregion"
 	"github.com/mapsedge/caddy-maps/internal/testkit/tilestest"
 	"github.com/mapsedge/caddy-maps/internal/tiles/clip"
@@ -43,8 +43,8 @@ func decode(t testing.TB, tile []byte) mvt.Layers {
 	return layers
 }
 
-// TestEveryTile: all tiles of real extracts decode, have nothing that is not in the schema or beyond the buffer, and no
-// invalid polygon. Those of low zooms are small.
+// TestEveryTile: all tiles of real extracts decode. Their features are in the schema and within the buffer, and their
+// polygons are valid. Tiles of low zooms are small.
 func TestEveryTile(t *testing.T) {
 	testkit.Whole(t)
 	for name, least := range map[string]int{testkit.Delaware: 3000, testkit.Andorra: 200} {
@@ -165,8 +165,8 @@ func polygonsOf(g orb.Geometry) (polygons []clip.Polygon) {
 	return polygons
 }
 
-// checkGround returns an error unless land and ocean together are the whole tile with its buffer: what they do not
-// cover would be neither, and what both cover would be missing here too, where areas that lie on each other vanish.
+// checkGround returns an error unless land and ocean together are the whole tile with its buffer. A part that both cover
+// would be missing as well: areas that overlap cancel each other.
 func checkGround(layers mvt.Layers) error {
 	var ground []clip.Polygon
 	for _, l := range layers {
@@ -184,7 +184,7 @@ func checkGround(layers mvt.Layers) error {
 	return nil
 }
 
-// TestMemory: however little memory there is, the bytes are the same.
+// TestMemory: the bytes do not depend on the memory.
 func TestMemory(t *testing.T) {
 	testkit.Whole(t)
 	var files [2][]byte
@@ -200,104 +200,85 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// town is a house that is a library with a courtyard, a street over the border of two cells, a wood that several cells
-// have a part of, and a pond that only a high zoom shows.
-const town = `<osm><node id="1" lat="0.0100" lon="0.0100"/><node id="2" lat="0.0100" lon="0.0110"/>
-	<node id="3" lat="0.0110" lon="0.0110"/><node id="4" lat="0.0110" lon="0.0100"/>
-	<node id="5" lat="0.0104" lon="0.0104"/><node id="6" lat="0.0104" lon="0.0106"/>
-	<node id="7" lat="0.0106" lon="0.0106"/><node id="8" lat="0.0106" lon="0.0104"/>
-	<node id="11" lat="0.0050" lon="0.0800"/><node id="12" lat="0.0050" lon="0.1000"/>
-	<node id="21" lat="-0.2" lon="-0.2"/><node id="22" lat="-0.2" lon="0.2"/>
-	<node id="23" lat="0.2" lon="0.2"/><node id="24" lat="0.2" lon="-0.2"/>
-	<node id="31" lat="0.0300" lon="0.0300"/><node id="32" lat="0.0300" lon="0.0301"/>
-	<node id="33" lat="0.0301" lon="0.0301"/>
-	<way id="1"><nd ref="1"/><nd ref="2"/><nd ref="3"/><nd ref="4"/><nd ref="1"/></way>
-	<way id="2"><nd ref="5"/><nd ref="6"/><nd ref="7"/><nd ref="8"/><nd ref="5"/></way>
-	<relation id="1"><member type="way" ref="1" role="outer"/><member type="way" ref="2" role="inner"/>
-		<tag k="type" v="multipolygon"/><tag k="building" v="yes"/><tag k="amenity" v="library"/>
-		<tag k="name" v="Library"/><tag k="name:de" v="Haus"/></relation>
-	<way id="3"><nd ref="11"/><nd ref="12"/><tag k="highway" v="residential"/><tag k="name" v="Long Street"/></way>
-	<way id="4"><nd ref="21"/><nd ref="22"/><nd ref="23"/><nd ref="24"/><nd ref="21"/>
-		<tag k="natural" v="wood"/><tag k="name" v="Wood"/></way>
-	<way id="5"><nd ref="31"/><nd ref="32"/><nd ref="33"/><nd ref="31"/><tag k="natural" v="water"/></way>
-</osm>`
-
-// TestTown: what is drawn is in the tiles of its place, as what it is, with its names, from its zoom on.
+// TestTown: what is drawn is in the tiles of its place, as what it is, with its name, from its zoom on. The town has a
+// library with a courtyard, a street over the border of two cells, a wood in several cells, and a pond that only a high
+// zoom shows.
 func TestTown(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "town.osm")
-	if err := os.WriteFile(path, []byte(town), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	_, m := testregion.OpenMap(t, testregion.BuildMap(t, path, 64<<20))
-	for name, test := range map[string]struct {
-		lon, lat    float64
-		z           uint8
-		layer, kind string
-		name        string // "" for none
-		shape       string // "" where it is not there
+	t.Parallel()
+	const town osmtest.Sketch = `
+		n101 0.0100 0.0100 / n102 0.0110 0.0100 / n103 0.0110 0.0110 / n104 0.0100 0.0110
+		n105 0.0104 0.0104 / n106 0.0106 0.0104 / n107 0.0106 0.0106 / n108 0.0104 0.0106
+		w1 101 102 103 104 101 / w2 105 106 107 108 105
+		r1 w1:outer w2:inner type=multipolygon building=yes amenity=library name=Library name:de=Haus
+		n111 0.08 0.005 / n112 0.1 0.005 / w3 111 112 highway=residential name=Street
+		n121 -0.2 -0.2 / n122 0.2 -0.2 / n123 0.2 0.2 / n124 -0.2 0.2 / w4 121 122 123 124 121 natural=wood name=Wood
+		n131 0.03 0.03 / n132 0.0301 0.03 / n133 0.0301 0.0301 / w5 131 132 133 131 natural=water`
+	_, m := testregion.OpenMap(t, testregion.BuildMap(t, town.File(t), 64<<20))
+	for _, c := range []struct {
+		lon, lat float64
+		z        uint8
+		feature  string // layer, kind, name and shape
+		want     bool
 	}{
-		"house":    {lon: 0.0105, lat: 0.0105, z: 16, layer: "buildings", kind: "building", shape: "Polygon"},
-		"no house": {lon: 0.0105, lat: 0.0105, z: 12, layer: "buildings", kind: "building"},
-		"library":  {lon: 0.0105, lat: 0.0105, z: 16, layer: "pois", kind: "library", name: "Library", shape: "Point"},
-		"street": {lon: 0.0850, lat: 0.0050, z: 14, layer: "roads", kind: "minor_road", name: "Long Street",
-			shape: "LineString"},
-		"street's other end": {lon: 0.0990, lat: 0.0050, z: 14, layer: "roads", kind: "minor_road", name: "Long Street",
-			shape: "LineString"},
-		"wood":               {lon: -0.1, lat: 0.1, z: 9, layer: "landuse", kind: "wood", shape: "Polygon"},
-		"wood without nodes": {lon: -0.1, lat: 0.1, z: 13, layer: "landuse", kind: "wood", shape: "Polygon"},
-		"pond":               {lon: 0.03, lat: 0.03, z: 14, layer: "water", kind: "water", shape: "Polygon"},
-		"no pond":            {lon: 0.03, lat: 0.03, z: 13, layer: "water", kind: "water"},
-		"land":               {lon: 0.03, lat: 0.03, z: 13, layer: "earth", kind: "earth", shape: "Polygon"},
+		{0.0105, 0.0105, 16, "buildings building  Polygon", true},
+		{0.0105, 0.0105, 12, "buildings building  Polygon", false},
+		{0.0105, 0.0105, 16, "pois library Library Point", true},
+		{0.0850, 0.0050, 14, "roads minor_road Street LineString", true},
+		{0.0990, 0.0050, 14, "roads minor_road Street LineString", true},
+		{-0.1, 0.1, 9, "landuse wood  Polygon", true},
+		{-0.1, 0.1, 13, "landuse wood  Polygon", true}, // where the wood has no nodes
+		{0.03, 0.03, 14, "water water  Polygon", true},
+		{0.03, 0.03, 13, "water water  Polygon", false},
+		{0.03, 0.03, 13, "earth earth  Polygon", true},
 	} {
-		t.Run(name, func(t *testing.T) {
-			p := geo.Project(orb.Point{test.lon, test.lat})
-			tile, err := m.Tile(nil, test.z, uint32(p.X>>(geo.WorldBits-test.z)), uint32(p.Y>>(geo.WorldBits-test.z)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			var found *geojson.Feature
-			for _, l := range decode(t, tile) {
-				for _, f := range l.Features {
-					if l.Name == test.layer && f.Properties["kind"] == test.kind {
-						found = f
+		p := geo.Project(orb.Point{c.lon, c.lat})
+		at := mapfile.TileAt(c.z, p)
+		tile, err := m.Tile(nil, c.z, at.X, at.Y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := false
+		for _, l := range decode(t, tile) {
+			for _, f := range l.Features {
+				name, _ := f.Properties["name"].(string)
+				if fmt.Sprint(l.Name, " ", f.Properties["kind"], " ", name, " ", f.Geometry.GeoJSONType()) != c.feature {
+					continue
+				}
+				found = true
+				switch l.Name {
+				case "pois": // in the house, and not in its courtyard
+					label := f.Geometry.(orb.Point)
+					x, y := at.Origin().X+int32(label[0])-p.X, at.Origin().Y+int32(label[1])-p.Y // a step is a unit
+					yard := int32(geo.World / 360 / 10_000)
+					if far := max(x, -x, y, -y); far <= yard || far >= 5*yard || f.Properties["name:de"] != "Haus" {
+						t.Errorf("%d, %d units from the middle, and the courtyard has %d; %v", x, y, yard, f.Properties)
+					}
+				case "earth":
+					if f.Geometry.Bound() != buffered {
+						t.Errorf("land ends at %v", f.Geometry.Bound())
+					}
+				case "buildings":
+					if len(f.Geometry.(orb.Polygon)) != 2 {
+						t.Error("the house has no courtyard")
 					}
 				}
 			}
-			if found == nil {
-				if test.shape != "" {
-					t.Error("it is not there")
-				}
-				return
-			}
-			if got, _ := found.Properties["name"].(string); got != test.name ||
-				found.Geometry.GeoJSONType() != test.shape {
-				t.Errorf("%s %v", found.Geometry.GeoJSONType(), found.Properties)
-			}
-			if test.kind == "library" {
-				checkLabel(t, found, p, test.z)
-			}
-			if test.layer == "earth" && found.Geometry.Bound() != buffered {
-				t.Errorf("it goes no further than %v", found.Geometry.Bound())
-			}
-			if test.layer == "buildings" && len(found.Geometry.(orb.Polygon)) != 2 {
-				t.Error("the house has no courtyard")
-			}
-		})
+		}
+		if found != c.want {
+			t.Errorf("at zoom %d: %s is there: %v", c.z, c.feature, found)
+		}
 	}
 }
 
-// checkLabel makes sure that the library's label is in the house, and not in its courtyard.
-func checkLabel(t *testing.T, f *geojson.Feature, middle geo.Projected, z uint8) {
-	t.Helper()
-	if f.Properties["name:de"] != "Haus" {
-		t.Errorf("%v", f.Properties)
-	}
-	at := f.Geometry.(orb.Point)
-	tile := mapfile.Tile{Z: z, X: uint32(middle.X >> (geo.WorldBits - z)), Y: uint32(middle.Y >> (geo.WorldBits - z))}
-	x, y := tile.Origin().X+int32(at[0]), tile.Origin().Y+int32(at[1]) // a step is a unit
-	dx, dy := max(x-middle.X, middle.X-x), max(y-middle.Y, middle.Y-y)
-	yard := int32(geo.World / 360 / 10_000)
-	if far := max(dx, dy); far <= yard || far >= 5*yard {
-		t.Errorf("%d, %d units from the middle, and the courtyard has %d", dx, dy, yard)
+// TestTooLarge: an area as large as the world is left out and counted. It would be in all sixteen million cells.
+func TestTooLarge(t *testing.T) {
+	testkit.Whole(t)
+	world := `<node id="1" lat="-80" lon="-179"/><node id="2" lat="-80" lon="179"/><node id="3" lat="80" lon="179"/>
+		<node id="4" lat="80" lon="-179"/><way id="1"><nd ref="1"/><nd ref="2"/><nd ref="3"/><nd ref="4"/><nd ref="1"/>
+		<tag k="natural" v="wood"/></way>`
+	path, skipped := testregion.BuildMapCounting(t, osmtest.File(t, world), 64<<20)
+	_, m := testregion.OpenMap(t, path)
+	if tile, err := m.Tile(nil, 0, 0, 0); err != nil || len(tile) == 0 || skipped != 1 {
+		t.Errorf("%d are left out; a tile of %d bytes, %v", skipped, len(tile), err)
 	}
 }

@@ -19,34 +19,34 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/tiles/schema"
 )
 
-// maxRecords is how many bytes of records a tile has at most: what is shown from the last zooms is left out where there
-// is more. The densest cells of the world have a few megabytes.
+// maxRecords limits the records of a tile, in bytes. If there are more, those shown from the last zooms are left out.
+// The densest cells of the world have a few megabytes.
 const maxRecords = 16 << 20
 
-// maker makes tiles of their records and of the land and the sea.
+// maker makes tiles from their records, and from land and ocean.
 type maker struct {
 	sea         *coast.Map
-	cutters     *tiles.Cutters
-	land, ocean uint64 // where their classes are in the text
+	cutters     *tiles.Renderers
+	land, ocean uint64 // the offsets of their classes in the string table
 }
 
-// job is a tile, and its records or what is made of them.
+// job is a tile with its records, or with the finished tile.
 type job struct {
 	tile mapfile.Tile
 	data []byte
 }
 
-// output is what tiles are written to: sections that are kept in temporary files until the region is committed.
+// output is two sections of tiles, which are in temporary files until the region is committed.
 type output struct {
 	index *scratch.Array[mapfile.Entry]
 	data  *scratch.Array[byte]
 }
 
-// Write adds the map to a region. The nodes are the tiles of region.CoverageZoom with a node.
+// Write adds the map to a region. nodes are the tiles of region.CoverageZoom with a node.
 func (c *Consumer) Write(ctx context.Context, w *region.Writer, nodes *osm.Tiles, bar *pipeline.Bar) error {
-	land, errLand := c.texts.add(schema.Land().Encode())
-	ocean, errOcean := c.texts.add(schema.Ocean().Encode())
-	if err := cmp.Or(errLand, errOcean, c.texts.freeIndex()); err != nil {
+	land, errLand := c.texts.AddText(schema.Land().Encode())
+	ocean, errOcean := c.texts.AddText(schema.Ocean().Encode())
+	if err := cmp.Or(errLand, errOcean, c.texts.FreeIndex()); err != nil {
 		return err
 	}
 	for _, tile := range nodes.Sorted() {
@@ -58,7 +58,7 @@ func (c *Consumer) Write(ctx context.Context, w *region.Writer, nodes *osm.Tiles
 	}
 	cells := output{scratch.NewArray[mapfile.Entry](c.dir, "map-cells"), scratch.NewArray[byte](c.dir, "map-records")}
 	lower := output{scratch.NewArray[mapfile.Entry](c.dir, "map-tiles"), scratch.NewArray[byte](c.dir, "map-pyramid")}
-	m := maker{sea: sea, cutters: tiles.NewCutters(c.texts), land: land, ocean: ocean}
+	m := maker{sea: sea, cutters: tiles.NewRenderers(c.texts), land: land, ocean: ocean}
 	tiles := tilesOf(c.cells)
 	bar.Start("tiles", int64(len(tiles)))
 	var failed error
@@ -75,13 +75,13 @@ func (c *Consumer) Write(ctx context.Context, w *region.Writer, nodes *osm.Tiles
 	bar.Finish()
 	region.Add(w, mapfile.SectionCells, cells.index.Slice())
 	region.Add(w, mapfile.SectionRecords, cells.data.Slice())
-	region.Add(w, mapfile.SectionText, c.texts.bytes.Slice())
+	region.Add(w, mapfile.SectionText, c.texts.Bytes())
 	region.Add(w, mapfile.SectionTiles, lower.index.Slice())
 	region.Add(w, mapfile.SectionPyramid, lower.data.Slice())
 	return cmp.Or(c.pieces.Free(), sea.Free())
 }
 
-// add adds a tile that is made, unless nothing is in it.
+// add adds a tile, unless it is empty.
 func (o *output) add(j job) error {
 	if len(j.data) == 0 {
 		return nil
@@ -90,8 +90,8 @@ func (o *output) add(j job) error {
 	return cmp.Or(o.data.Append(j.data...), o.index.Append(e))
 }
 
-// gather gives a job of each tile, with its records in their order. Pieces of other tiles are left out: they are in the
-// buffers of tiles without anything else.
+// gather gives a job for each tile, with its records in order. It leaves out the pieces of other tiles, which have them
+// only in their buffers.
 func (c *Consumer) gather(tiles []uint32, give func(job) bool) error {
 	pieces := c.pieces.Slice()
 	var records []byte // of the next tile
@@ -122,18 +122,17 @@ func (c *Consumer) gather(tiles []uint32, give func(job) bool) error {
 	return giveUntil(math.MaxUint64)
 }
 
-// make makes a cell, or a finished tile.
+// make makes a cell, or renders a tile.
 func (m *maker) make(j job) (_ job, err error) {
 	j.data = append(m.surfaces(j.tile), j.data...)
 	if j.tile.Z < mapfile.CellZoom {
-		j.data, err = m.cutters.Cut(nil, j.data, j.tile, j.tile)
+		j.data, err = m.cutters.Render(nil, j.data, j.tile, j.tile)
 	}
 	return j, err
 }
 
-// surfaces returns the records of the land and the ocean in a tile. Where land reaches its border it goes on to the end
-// of its buffer. Ocean is all of the tile and its buffer, for those who cut tiles to take the land out of it: so there
-// is nothing between the two, however they round.
+// surfaces returns the records of land and ocean in a tile. Land that reaches the tile's border extends to the end of
+// its buffer. Ocean is the whole tile with its buffer: rendering subtracts the land, so that rounding leaves no gap.
 func (m *maker) surfaces(t mapfile.Tile) (records []byte) {
 	land, ocean := m.sea.Tile(t)
 	add := func(class uint64, rings []clip.Ring) {
@@ -153,7 +152,7 @@ func (m *maker) surfaces(t mapfile.Tile) (records []byte) {
 	return records
 }
 
-// tilesOf returns the IDs, in order, of all tiles that hold a cell, and of the cells.
+// tilesOf returns the IDs of the cells and of all tiles that contain one, in order.
 func tilesOf(cells *osm.Tiles) []uint32 {
 	level := cells.Sorted()
 	for i, number := range level {
@@ -166,7 +165,7 @@ func tilesOf(cells *osm.Tiles) []uint32 {
 		for i, id := range level {
 			level[i] = uint32(mapfile.TileOf(uint64(id)).Parent(uint8(z - 1)).ID())
 		}
-		level = slices.Compact(level) // in order as well: the descendants of a tile follow one another
+		level = slices.Compact(level) // sorted, since the descendants of a tile are consecutive
 		all = append(all, level...)
 	}
 	slices.Sort(all)

@@ -1,11 +1,11 @@
-// Package coast tells what of a map is land and what is ocean. OpenStreetMap has no areas of either, only the coast
-// between them, with land to the left of each line and water to the right, and of that an extract has a part, which
-// ends somewhere.
+// Package coast makes the land and ocean of a map. OpenStreetMap has no areas of either: it has coastlines, with land
+// to their left and water to their right, and an extract has only some of them. Begin at Consumer and Map.
 //
-// The coast is cut into the cells of zoom 12 that the extracts cover. In each, what lies between pieces of coast is
-// closed along the cell's border. Cells without coast are what their neighbours say (flood). Where no extract is, the
-// outlines of countries are the coast, so that a map of a small part of the world lies in the world. Tiles of lower
-// zooms are put together of their quarters, and simplified (Map).
+//   - Coastlines are cut into pieces at the borders of the cells of zoom 12.
+//   - In each cell, polygons of land and ocean are closed along the border (settle.go, tile.go).
+//   - Cells without a coastline take land or ocean from their neighbours (flood.go).
+//   - Outside the extracts, the outlines of countries are the coast, so that the map of a city lies in the world.
+//   - Tiles of lower zooms are merged from their quarters, and simplified (map.go).
 package coast
 
 import (
@@ -23,33 +23,34 @@ import (
 const (
 	cellZoom  = mapfile.CellZoom
 	cellShift = geo.WorldBits - cellZoom
-	// longest is the longest segment of a coast. Nobody maps a coast that is straight for 600 kilometres; a longer
-	// segment is a mistake, and a gap.
+	// longest is the longest segment of a coast, some 600 kilometres at the equator. A longer one is a mistake, and
+	// becomes a gap.
 	longest = 64 << cellShift
 )
 
-// cellTile is the cell with a number, as osm.Tiles have them.
+// cellTile returns the cell with a number of osm.Tiles.
 func cellTile(cell uint32) mapfile.Tile {
 	return mapfile.Tile{Z: cellZoom, X: cell >> cellZoom, Y: cell & (1<<cellZoom - 1)}
 }
 
-// Consumer gathers the coast. It is an osm.Consumer.
+// Consumer collects the coast. It is an osm.Consumer.
 type Consumer struct {
 	dir    *scratch.Dir
-	pieces *scratch.Records // positions, by the number of the cell
+	pieces *scratch.Records // of positions, by the number of the cell
 }
 
-// New makes a Consumer whose temporary files are in dir.
+// New makes a Consumer with temporary files in dir.
 func New(dir *scratch.Dir) *Consumer { return &Consumer{dir, scratch.NewRecords(dir, "coast")} }
 
-// batch has the pieces of the coast of some ways.
+// batch is the coast of some ways.
 type batch struct {
 	line   []geo.Projected
 	pieces []piece
 	rows   []byte
 }
 
-// piece is a piece of the coast in one cell, and where its row ends. See mapfile.AppendShape.
+// piece is a part of the coast in one cell. Its record, written by mapfile.AppendShape, ends at end in the batch's
+// rows.
 type piece struct {
 	cell uint32
 	end  int
@@ -67,7 +68,7 @@ func (b *batch) Relation(*osm.Relation) bool { return false }
 // Area implements osm.Batch.
 func (b *batch) Area(*osm.Area) {}
 
-// Way cuts a coastline into the pieces of each cell.
+// Way implements osm.Batch. It cuts a coastline into pieces.
 func (b *batch) Way(w *osm.Way) {
 	if !w.Tags.Is(tags.Natural, "coastline") {
 		return
@@ -85,7 +86,7 @@ func (b *batch) Way(w *osm.Way) {
 	}
 }
 
-// cut cuts the line and empties it.
+// cut cuts the line into pieces and empties it.
 func (b *batch) cut() {
 	split(b.line, cellZoom, func(cell mapfile.Tile, p []geo.Projected) {
 		b.rows = mapfile.AppendShape(b.rows, cell, &mapfile.Shape{Points: p})
@@ -114,14 +115,14 @@ func (c *Consumer) Located(context.Context, *osm.Nodes) error { return nil }
 // Finish implements osm.Consumer. It sorts the pieces.
 func (c *Consumer) Finish(ctx context.Context) error { return c.pieces.Sort(ctx) }
 
-// tile is the coast of a cell. Where no coast reaches its border, what is around is unknown to it.
+// tile returns the coast of a cell. If no coast reaches the cell's border, it does not tell what is around.
 func (c *Consumer) tile(cell uint32) *tile {
 	at := cellTile(cell)
 	var pieces []clip.Line
 	for i, _ := c.pieces.Find(uint64(cell)); i < c.pieces.Len() && c.pieces.Key(i) == uint64(cell); i++ {
 		r := mapfile.NewReader(at, c.pieces.Read(i).Rest)
 		p := r.Points(nil)
-		if !slices.ContainsFunc(pieces, func(o clip.Line) bool { return slices.Equal(o, p) }) { // some are there twice
+		if !slices.ContainsFunc(pieces, func(o clip.Line) bool { return slices.Equal(o, p) }) { // some are mapped twice
 			pieces = append(pieces, p)
 		}
 	}

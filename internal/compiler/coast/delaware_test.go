@@ -4,83 +4,48 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
-	"os"
 	"reflect"
-	"slices"
 	"testing"
 
 	"github.com/paulmach/orb"
-	paulmach "github.com/paulmach/osm"
-	"github.com/paulmach/osm/osmpbf"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
 	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/testkit/osmtest"
 	"github.com/mapsedge/caddy-maps/internal/testkit/tilestest"
 	"github.com/mapsedge/caddy-maps/internal/tiles/clip"
 	"github.com/mapsedge/caddy-maps/internal/tiles/mapfile"
 )
 
-// delaware reads the coast of the extract, and the cells that it covers.
-func delaware(t testing.TB) (coast [][]osm.Coord, covered []uint32) {
-	t.Helper()
-	f, err := os.Open(testkit.Extract(t, testkit.Delaware))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	s := osmpbf.New(t.Context(), f, 2)
-	s.SkipRelations = true
-	nodes, tiles := map[paulmach.NodeID]osm.Coord{}, new(osm.Tiles)
-	for s.Scan() {
-		switch o := s.Object().(type) {
-		case *paulmach.Node:
-			nodes[o.ID] = osm.Coord{Lon: int32(o.Lon * 1e7), Lat: int32(o.Lat * 1e7)}
-			tiles.Add(region.CoverageTile(o.Point()))
-		case *paulmach.Way:
-			if o.Tags.Find("natural") != "coastline" {
-				continue
-			}
-			var line []osm.Coord
-			for _, n := range o.Nodes {
-				if at, there := nodes[n.ID]; there {
-					line = append(line, at)
-				}
-			}
-			coast = append(coast, line)
-		}
-	}
-	if err := s.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return coast, tiles.Sorted()
-}
-
-// TestDelaware compares random positions near the coast with which side of the nearest part of it they are on.
+// TestDelaware compares random positions near the coast with which side of the nearest part of it they are on. With little
+// memory the map is the same.
 func TestDelaware(t *testing.T) {
 	testkit.Whole(t)
-	coast, covered := delaware(t)
-	m, sparing := newMap(t, coast, covered, 1<<28), newMap(t, coast, covered, 1)
-	for i := range min(m.pyramid.Len(), sparing.pyramid.Len()) {
+	t.Parallel()
+	c, sparing, all := New(openDir(t, 1<<28)), New(openDir(t, 1)), new(osmtest.Recorder)
+	e := osmtest.Read(t, []string{testkit.Extract(t, testkit.Delaware)}, c, sparing, all)
+	m := finish(t, c, e.Tiles)
+	other := finish(t, sparing, e.Tiles)
+	if m.pyramid.Len() != other.pyramid.Len() || m.coast.pieces.Len() != other.coast.pieces.Len() {
+		t.Fatal("with less memory the map differs")
+	}
+	for i := range m.pyramid.Len() {
 		key := m.pyramid.Key(i)
 		at := mapfile.Tile{Z: cellZoom - uint8(key>>56), X: uint32(key>>28) & (1<<28 - 1), Y: uint32(key) & (1<<28 - 1)}
-		if key != sparing.pyramid.Key(i) || !reflect.DeepEqual(m.kept(i, at), sparing.kept(i, at)) {
-			t.Error("with less memory the map differs")
-			break
+		if key != other.pyramid.Key(i) || !reflect.DeepEqual(m.kept(i, at), other.kept(i, at)) {
+			t.Fatalf("with less memory %v differs", at)
 		}
-	}
-	if m.pyramid.Len() != sparing.pyramid.Len() || m.coast.pieces.Len() != sparing.coast.pieces.Len() {
-		t.Error("with less memory the map differs")
 	}
 	type segment struct{ ax, ay, dx, dy, length2 float64 }
 	var segments []segment
-	for _, line := range coast {
-		for i := range line[1:] {
-			a := geo.Project(orb.Point{float64(line[i].Lon) / 1e7, float64(line[i].Lat) / 1e7})
-			b := geo.Project(orb.Point{float64(line[i+1].Lon) / 1e7, float64(line[i+1].Lat) / 1e7})
-			dx, dy := float64(b.X-a.X), float64(b.Y-a.Y)
-			if dx != 0 || dy != 0 {
+	for _, w := range all.Ways {
+		if w.Tags.Find("natural") != "coastline" {
+			continue
+		}
+		for i := range w.Coords[1:] {
+			a, b := geo.Project(w.Coords[i].Point()), geo.Project(w.Coords[i+1].Point())
+			if dx, dy := float64(b.X-a.X), float64(b.Y-a.Y); dx != 0 || dy != 0 {
 				segments = append(segments, segment{float64(a.X), float64(a.Y), dx, dy, dx*dx + dy*dy})
 			}
 		}
@@ -112,7 +77,7 @@ func TestDelaware(t *testing.T) {
 	for lands+oceans < testkit.Some(10_000) {
 		p := geo.Projected{X: from.X + random.Int32N(to.X-from.X), Y: from.Y + random.Int32N(to.Y-from.Y)}
 		cell := region.CoverageTile(p.Degrees())
-		if _, found := slices.BinarySearch(covered, cell); !found {
+		if !e.Tiles.Has(cell) {
 			continue
 		}
 		tile, found := tiles[cell]
@@ -173,10 +138,11 @@ func TestDelaware(t *testing.T) {
 	}
 }
 
-// BenchmarkNew makes the map of a small extract: most of the time is for the outlines of the world around it.
-func BenchmarkNew(b *testing.B) {
-	coast, covered := delaware(b)
+// BenchmarkMap makes the map of a small extract: most of the time is for the outlines of the world around it.
+func BenchmarkMap(b *testing.B) {
 	for b.Loop() {
-		newMap(b, coast, covered, 1<<28)
+		c := New(openDir(b, 1<<28))
+		e := osmtest.Read(b, []string{testkit.Extract(b, testkit.Delaware)}, c)
+		finish(b, c, e.Tiles)
 	}
 }

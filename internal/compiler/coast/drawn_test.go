@@ -83,42 +83,47 @@ func island(x, y, half float64) line {
 		{x - half, y - half}}
 }
 
-// newMap makes the map of coastlines, with ids in their order, and of some cells.
-func newMap(t testing.TB, coast [][]osm.Coord, covered []uint32, memory int64) *Map {
+func openDir(t testing.TB, memory int64) *scratch.Dir {
 	t.Helper()
 	dir, err := scratch.Open(t.TempDir(), "out.region", memory)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { dir.Close() })
-	cells := new(osm.Tiles)
-	for _, cell := range covered {
-		cells.Add(cell)
-	}
-	c := New(dir)
-	b := c.NewBatch()
-	coastline := tags.Of(paulmach.Tags{{Key: "natural", Value: "coastline"}})
-	for i, line := range coast {
-		b.Way(&osm.Way{ID: int64(i), Tags: coastline, Coords: line, Numbers: make([]uint64, len(line))})
-		if i%3 == 0 {
-			if err := c.Take(b); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if err := errors.Join(c.Take(b), c.Finish(t.Context())); err != nil {
-		t.Fatal(err)
-	}
-	m, err := c.Map(t.Context(), cells)
+	return dir
+}
+
+// finish makes the map of the coast that was read, and of some cells.
+func finish(t testing.TB, c *Consumer, covered *osm.Tiles) *Map {
+	t.Helper()
+	m, err := c.Map(t.Context(), covered)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := m.Free(); err != nil || dir.Size() != 0 {
-			t.Errorf("%d bytes are in use after all, %v", dir.Size(), err)
+		if err := m.Free(); err != nil || c.dir.Size() != 0 {
+			t.Errorf("%d bytes are still in use, %v", c.dir.Size(), err)
 		}
 	})
 	return m
+}
+
+// newMap makes the map of coastlines, with ids in their order, and of some cells.
+func newMap(t testing.TB, coast [][]osm.Coord, covered []uint32) *Map {
+	t.Helper()
+	c, cells := New(openDir(t, 1<<20)), new(osm.Tiles)
+	for _, cell := range covered {
+		cells.Add(cell)
+	}
+	b := c.NewBatch()
+	coastline := tags.Of(paulmach.Tags{{Key: "natural", Value: "coastline"}})
+	for i, line := range coast {
+		b.Way(&osm.Way{ID: int64(i), Tags: coastline, Coords: line, Numbers: make([]uint64, len(line))})
+	}
+	if err := errors.Join(c.Take(b), c.Finish(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	return finish(t, c, cells)
 }
 
 // in says what a tile says of a position, and fails unless it says one thing.
@@ -229,7 +234,7 @@ func TestDrawn(t *testing.T) {
 		all, coast = append(all, d), append(coast, d.ways()...)
 		covered = append(covered, d.cells(0, 0, test.size-1, test.size-1)...)
 	}
-	m := newMap(t, coast, covered, 1<<20)
+	m := newMap(t, coast, covered)
 	for i, name := range names {
 		t.Run(name, func(t *testing.T) {
 			for _, z := range []uint8{12, 11, 9, 6} {
@@ -251,7 +256,7 @@ func TestDrawn(t *testing.T) {
 // TestNoCoast: extracts without any coast are all land, wherever they are. Around is what the outlines say.
 func TestNoCoast(t *testing.T) {
 	d := &drawing{corner: place(pacific, 0)}
-	m := newMap(t, nil, d.cells(0, 0, 2, 2), 1<<20)
+	m := newMap(t, nil, d.cells(0, 0, 2, 2))
 	for p, land := range map[[2]float64]bool{{1.5, 1.5}: true, {0.1, 2.9}: true, {5, 5}: false, {-1, 1}: false} {
 		for _, z := range []uint8{12, 11, 9, 6} {
 			if in(t, m, z, d.at(p)) != land {
@@ -271,25 +276,6 @@ func TestNoCoast(t *testing.T) {
 	}
 }
 
-// TestWays: the coast is as it was mapped, but for what the extract lacks of it.
-func TestWays(t *testing.T) {
-	at := func(n int32) osm.Coord { return osm.Coord{Lon: 100_000 * n, Lat: 100_000} }
-	b := new(Consumer).NewBatch()
-	for i, tag := range []string{"coastline", "cliff"} {
-		b.Way(&osm.Way{ID: int64(i), Tags: tags.Of(paulmach.Tags{{Key: "natural", Value: tag}}),
-			Coords: []osm.Coord{at(4), {}, at(5), at(6)}, Numbers: []uint64{4, osm.Missing, 5, 6}})
-	}
-	want := []geo.Projected{geo.ProjectE7(100_000, 500_000), geo.ProjectE7(100_000, 600_000)}
-	got := b.(*batch)
-	if len(got.pieces) != 1 {
-		t.Fatalf("%+v", got.pieces)
-	}
-	r := mapfile.NewReader(cellTile(got.pieces[0].cell), got.rows)
-	if points := r.Points(nil); !slices.Equal(points, want) {
-		t.Errorf("%v", points)
-	}
-}
-
 // TestOutlines: a cell about the outlines' coast that has none of its own is what its neighbours say in the middle of
 // an extract, and what the outlines say at its edge. The extract is ocean, and lies on Oahu.
 func TestOutlines(t *testing.T) {
@@ -302,7 +288,7 @@ func TestOutlines(t *testing.T) {
 		covered []uint32
 		land    bool
 	}{"whole": {whole, false}, "sparse": {sparse, true}} {
-		m := newMap(t, d.ways(), test.covered, 1<<20)
+		m := newMap(t, d.ways(), test.covered)
 		for place, p := range map[string]orb.Point{"Kailua": {-157.75, 21.39}, "Haleiwa": {-158.09, 21.58}} {
 			if in(t, m, cellZoom, geo.Project(p)) != test.land {
 				t.Errorf("%s: %s is land: %t", name, place, !test.land)

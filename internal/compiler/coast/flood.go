@@ -10,28 +10,28 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/tiles/mapfile"
 )
 
-// flood decides which of the known cells that no coast crosses are land.
+// flood decides which cells are land of those that the extracts cover and no coast crosses (flood fill).
 type flood struct {
 	known, land *osm.Tiles
-	// crossed has the cells that the coast crosses, and what each says of its neighbours where no coast reaches the side
-	// to them: 1 for land, -1 for ocean, 0 for nothing.
+	// crossed has the cells that the coast crosses, each with its votes about its neighbours in the west, south, east and
+	// north: 1 for land, -1 for ocean, 0 where a coast reaches that side.
 	crossed map[uint32][4]int8
-	// around is what rings say of cells in which no coast reaches the border. A ring that was mapped the wrong way round
-	// would flood all around it: so it counts only where nothing else is said.
+	// around has the votes of rings for their own cells, in which no coast reaches the border. A ring that was mapped the
+	// wrong way round would flood all around it, so these count only if there are no others.
 	around map[uint32]int8
 }
 
-// clearMajority is how many votes of ten are one at least.
+// clearMajority is how many of ten votes must agree.
 const clearMajority = 9
 
-// flood decides about the cells that are covered, and those with coast.
+// flood decides about the covered cells and those with a coast.
 func (c *Consumer) flood(ctx context.Context, covered *osm.Tiles) (*flood, error) {
 	known := *covered
 	f := &flood{&known, new(osm.Tiles), map[uint32][4]int8{}, map[uint32]int8{}}
 	for i := range c.pieces.Len() {
 		cell := uint32(c.pieces.Key(i))
 		if f.hasCoast(cell) {
-			continue // it has several pieces
+			continue // another piece of the same cell
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -48,7 +48,7 @@ func (c *Consumer) flood(ctx context.Context, covered *osm.Tiles) (*flood, error
 	return f, nil
 }
 
-// sides is what a tile says of its neighbours, see flood.
+// sides returns the votes of a tile about its neighbours; see flood.
 func (t *tile) sides() (says [4]int8) {
 	events, size := t.events(), t.size()
 	for side := range says {
@@ -63,19 +63,19 @@ func (t *tile) sides() (says [4]int8) {
 	return says
 }
 
-// beside is the cell some columns and rows from another one; beyond the border of the world, the last one before it.
+// beside returns the cell some columns and rows from another one, at most at the border of the world.
 func beside(cell uint32, columns, rows int) uint32 {
 	const last = 1<<cellZoom - 1
 	x, y := int(cell>>cellZoom)+columns, int(cell&last)+rows
 	return uint32(max(0, min(x, last))<<cellZoom | max(0, min(y, last)))
 }
 
-// neighbours are the cells in the west, south, east and north.
+// neighbours returns the cells in the west, south, east and north.
 func neighbours(cell uint32) [4]uint32 {
 	return [4]uint32{beside(cell, -1, 0), beside(cell, 0, 1), beside(cell, 1, 0), beside(cell, 0, -1)}
 }
 
-// vicinity is a cell with those that are at most two steps away, some of them repeated.
+// vicinity returns a cell and those that are at most two steps away, some of them repeatedly.
 func vicinity(cell uint32) []uint32 {
 	all := []uint32{cell}
 	for _, n := range neighbours(cell) {
@@ -85,7 +85,7 @@ func vicinity(cell uint32) []uint32 {
 	return all
 }
 
-// votes counts what the neighbours of a cell say that it is.
+// votes counts the votes of its neighbours about a cell.
 func (f *flood) votes(cell uint32) (land, ocean int) {
 	for side, n := range neighbours(cell) {
 		switch f.crossed[n][(side+2)%4] {
@@ -98,8 +98,8 @@ func (f *flood) votes(cell uint32) (land, ocean int) {
 	return land, ocean
 }
 
-// forget removes known cells at the edge of what is known that are near the coast of the outlines and far from any
-// coast of the extract. An extract has nodes beyond its border, on ferries for one, without the coast that is there.
+// forget removes cells at the edge of the extracts that are near the coast of the outlines and far from any coast of
+// the extracts. Extracts have nodes beyond their border, for example on ferries, without the coast there.
 func (f *flood) forget() {
 	if f.noCoast() {
 		return
@@ -123,13 +123,13 @@ func (f *flood) hasCoast(cell uint32) bool {
 
 func (f *flood) noCoast() bool { return len(f.crossed)+len(f.around) == 0 }
 
-// open says whether a cell is known and no coast crosses it.
+// open reports whether a cell is known and no coast crosses it.
 func (f *flood) open(cell uint32) bool {
 	_, crossed := f.crossed[cell]
 	return f.known.Has(cell) && !crossed
 }
 
-// fill decides one part of the known cells after the other. A part is what hangs together and no coast crosses.
+// fill decides about each part of the known cells. A part is a connected set of cells that no coast crosses.
 func (f *flood) fill() {
 	var part []uint32
 	seen := new(osm.Tiles)
@@ -151,8 +151,8 @@ func (f *flood) fill() {
 	}
 }
 
-// decide decides about a part: as most of its neighbours say, where most of them agree. Where they do not, as around an
-// extract's border where the coast ends, each cell follows those that are nearest to it.
+// decide decides about a part by the votes of its neighbours, if a clear majority agrees. If not, as around the border
+// of an extract where the coast ends, each cell follows the nearest votes (spread).
 func (f *flood) decide(part []uint32) {
 	var land, ocean, weak int
 	for _, cell := range part {
@@ -184,10 +184,10 @@ func (f *flood) decide(part []uint32) {
 	}
 }
 
-// spread decides about a part from where it is known what it is, cell by cell. Where the votes are equal, the outlines
-// of countries decide.
+// spread decides about a part cell by cell, beginning at those with votes. If the votes are equal, the outlines of
+// countries decide.
 func (f *flood) spread(part []uint32) {
-	votes := make(map[uint32]int) // about the cells that are next
+	votes := make(map[uint32]int) // about the next cells
 	for _, cell := range part {
 		if land, ocean := f.votes(cell); land+ocean > 0 {
 			votes[cell] = land - ocean
@@ -219,15 +219,15 @@ func (f *flood) spread(part []uint32) {
 	}
 }
 
-// outlined says whether the middle of a tile is in the outlines of a country.
+// outlined reports whether the middle of a tile is in the outlines of a country.
 func outlined(t mapfile.Tile) bool {
 	from, half := t.Origin(), t.Size()/2
 	_, ok := country.Lookup(geo.Projected{X: from.X + half, Y: from.Y + half}.Degrees())
 	return ok
 }
 
-// inOutline is 1 for a cell that is far inside of a country, -1 for one that is far out at sea, 0 for one that is near
-// the coast of the outlines.
+// inOutline returns 1 for a cell that is far inside a country, -1 for one far out at sea, and 0 for one near the coast
+// of the outlines.
 func inOutline(cell uint32) int {
 	const far = 2 // cells
 	land := 0

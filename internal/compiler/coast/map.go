@@ -17,16 +17,15 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/tiles/mapfile"
 )
 
-// Map is the land and the ocean of the whole world. It is safe for use by several goroutines.
+// Map is the land and ocean of the whole world. It is safe for concurrent use.
 type Map struct {
 	coast       *Consumer
 	known, land *osm.Tiles // see flood
-	// pyramid has the tiles of lower zooms than cells in which something is known.
+	// pyramid has the tiles of lower zooms that contain known cells.
 	pyramid *scratch.Records
 }
 
-// Map makes the map from the coast that was gathered and from the cells that the extracts cover. Where there is no
-// coast at all, all of them are land.
+// Map makes the map from the coast and the cells that the extracts cover. If there is no coast at all, these are land.
 func (c *Consumer) Map(ctx context.Context, covered *osm.Tiles) (*Map, error) {
 	f, err := c.flood(ctx, covered)
 	if err != nil {
@@ -36,7 +35,7 @@ func (c *Consumer) Map(ctx context.Context, covered *osm.Tiles) (*Map, error) {
 	return m, cmp.Or(m.build(ctx), m.pyramid.Sort(ctx))
 }
 
-// build makes the pyramid, from the highest zoom down: each tile of its quarters.
+// build makes the pyramid from the highest zoom down. Each tile is merged from its quarters.
 func (m *Map) build(ctx context.Context) error {
 	level := m.known.Sorted() // by x, and then by y
 	for below := uint8(cellZoom); below > 0; below-- {
@@ -61,15 +60,14 @@ func (m *Map) build(ctx context.Context) error {
 	return nil
 }
 
-// Tile returns what of a tile is land and what is ocean, in units of the world, neither of them beyond the tile's
-// border. Where there is no coast in a tile, it is a square of the one and nothing of the other. The zoom is at most
-// mapfile.CellZoom.
+// Tile returns the land and the ocean in a tile, up to its border, in projected units. A tile without a coast is a
+// square of one of them. The zoom is at most mapfile.CellZoom.
 func (m *Map) Tile(at mapfile.Tile) (land, ocean []clip.Polygon) { return m.tile(at).polygons() }
 
-// Free removes the map's temporary files. It cannot be used any more.
+// Free removes the temporary files. The map cannot be used any more.
 func (m *Map) Free() error { return errors.Join(m.coast.pieces.Free(), m.pyramid.Free()) }
 
-// tile is the coast of a tile: what is known, or else the outlines.
+// tile returns the coast of a tile: that of the extracts, or else of the outlines.
 func (m *Map) tile(at mapfile.Tile) *tile {
 	if cell := at.X<<cellZoom | at.Y; at.Z == cellZoom && m.known.Has(cell) {
 		t := m.coast.tile(cell)
@@ -84,7 +82,7 @@ func (m *Map) tile(at mapfile.Tile) *tile {
 	return outlines(at).simplify(at.Z)
 }
 
-// tileKey is the key of a tile in the pyramid: in the order in which they are made.
+// tileKey returns the key of a tile in the pyramid. Keys are in the order in which tiles are made.
 func tileKey(t mapfile.Tile) uint64 { return uint64(cellZoom-t.Z)<<56 | uint64(t.X)<<28 | uint64(t.Y) }
 
 // keep adds a tile to the pyramid.
@@ -112,7 +110,7 @@ func (m *Map) kept(i int, at mapfile.Tile) *tile {
 	return t
 }
 
-// outlines is the coast of the outlines of countries in a tile.
+// outlines returns the coast of the outlines of countries in a tile.
 func outlines(at mapfile.Tile) *tile {
 	var pieces []clip.Line
 	var points []geo.Projected

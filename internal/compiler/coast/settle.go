@@ -9,10 +9,12 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/tiles/clip"
 )
 
-// settle makes a tile of pieces of coast in its square, whatever they are like: pieces are joined where one begins at
-// the point where another ends; loose ends are joined across small gaps or led straight on to the border; and where the
-// border would lie on land, or in the ocean, twice over, because coasts cross or go the wrong way, two are joined along
-// it, so that mistakes stay in their square.
+// settle makes a tile of any pieces of coast in its square, so that mistakes do not affect other squares:
+//
+//  1. Pieces are joined where one begins at the end of another.
+//  2. Loose ends are joined across small gaps, or continued straight to the border.
+//  3. Along the border, land and ocean must alternate. Where coasts cross or have the wrong direction, two lines are
+//     joined along the border.
 func settle(r clip.Rect, pieces []clip.Line) *tile {
 	t := &tile{Rect: r}
 	t.Lines = t.join(pieces)
@@ -24,7 +26,7 @@ func settle(r clip.Rect, pieces []clip.Line) *tile {
 	return t
 }
 
-// join joins pieces where one begins at the point where another ends. Those that close go to the rings.
+// join joins pieces where one begins at the end of another. It adds closed lines to the rings, and returns the others.
 func (t *tile) join(pieces []clip.Line) (open []clip.Line) {
 	const none = -1
 	starts := make(map[geo.Projected][]int, len(pieces))
@@ -67,12 +69,11 @@ func (t *tile) join(pieces []clip.Line) (open []clip.Line) {
 	return open
 }
 
-// mend returns what joins the loose ends of the lines across gaps of up to a quarter of the square, or leads them on
-// to the border.
+// mend returns lines that join loose ends across gaps of up to a quarter of the square, or continue them to the border.
 func (t *tile) mend() (added []clip.Line) {
 	type gap struct {
 		width      float64
-		end, start int // of which lines
+		end, start int // the indexes of the lines
 	}
 	var gaps []gap
 	loose := func(p geo.Projected) bool { return t.place(p) < 0 }
@@ -109,8 +110,8 @@ func (t *tile) mend() (added []clip.Line) {
 	return added
 }
 
-// onward is where a line reaches the border that goes straight on. Its direction is told by a point that is far enough
-// from its end for that.
+// onward returns where a line that is continued straight reaches the border. Its direction is that from a point at some
+// distance to its end.
 func (t *tile) onward(l clip.Line) geo.Projected {
 	end, from := l[len(l)-1], l[0]
 	for i := len(l) - 2; i > 0; i-- {
@@ -129,7 +130,7 @@ func distance(a, b geo.Projected) float64 {
 	return math.Hypot(float64(a.X-b.X), float64(a.Y-b.Y))
 }
 
-// doubled returns what joins the lines between which the border lies on land twice over.
+// doubled returns lines along the border that join two lines after which the border would be on land twice.
 func (t *tile) doubled() (added []clip.Line) {
 	events := t.events()
 	depth, least, from := 0, 0, 0

@@ -6,9 +6,9 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/tiles/mapfile"
 )
 
-// split cuts a line at the borders of the tiles of a zoom, and yields the pieces in order. Each crossing becomes a
-// point of the line, once and for both tiles, so the pieces fit together again. What lies on a border belongs to the
-// tile in the east or the south; on the outermost border, to the tile within. A piece is valid during the call.
+// split cuts a line at the borders of the tiles of a zoom, and yields the pieces in order. A crossing becomes one point
+// that both tiles share, so that the pieces fit together. A segment on a border belongs to the tile in the east or the
+// south, and on the border of the world to the tile inside. A piece is valid during the call.
 func split(line []geo.Projected, z uint8, yield func(t mapfile.Tile, piece []geo.Projected)) {
 	shift := geo.WorldBits - z
 	line = cutColumns(cutColumns(line, shift), shift)
@@ -37,8 +37,8 @@ func split(line []geo.Projected, z uint8, yield func(t mapfile.Tile, piece []geo
 	flush()
 }
 
-// cutColumns returns a line with a point wherever it crosses from one column of tiles to another, and with columns and
-// rows exchanged: cut twice, it is cut at both.
+// cutColumns returns a line with points where it crosses from one column of tiles to another, and with x and y
+// exchanged: applied twice, it cuts at columns and rows.
 func cutColumns(line []geo.Projected, shift uint8) []geo.Projected {
 	out := make([]geo.Projected, 0, len(line)+8)
 	for i, b := range line {
@@ -53,7 +53,7 @@ func cutColumns(line []geo.Projected, shift uint8) []geo.Projected {
 	return out
 }
 
-// next is the next multiple of 2^shift on the way from one number to another, or else the latter.
+// next returns the next multiple of 2^shift from one number towards another, or else the latter.
 func next(from, to int32, shift uint8) int32 {
 	if from < to {
 		return min((from>>shift+1)<<shift, to)

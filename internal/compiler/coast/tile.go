@@ -12,18 +12,18 @@ import (
 // tile is the coast in a square.
 type tile struct {
 	clip.Rect
-	// The lines of the shape lead from the border to the border, with land to the left, so that along the border,
-	// counterclockwise on the screen, there is land from where a line ends to where the next one begins, and ocean from
-	// there to the next end. Rings have land to the left too, so that an island has a negative area.
+	// The lines of the shape lead from border to border, with land to their left. Counterclockwise along the border (on
+	// the screen), there is land from a line's end to the next line's start, and ocean from a start to the next end. Rings
+	// have land to their left too, so that an island has a negative area.
 	mapfile.Shape
-	// land is what the border is all along, where there are no lines.
+	// land says whether all of the border is land, if there are no lines.
 	land bool
 }
 
 func (t *tile) size() int32 { return t.Max.X - t.Min.X }
 
-// place is how far along the border a position is from the north-western corner, counterclockwise on the screen: down
-// the west side, along the south side, up the east side and back. It is negative for what is not on the border.
+// place returns the distance of a position along the border from the north-western corner, counterclockwise on the
+// screen: west, south, east, north. It is negative if the position is not on the border.
 func (t *tile) place(p geo.Projected) int32 {
 	switch {
 	case p.X == t.Min.X:
@@ -38,14 +38,14 @@ func (t *tile) place(p geo.Projected) int32 {
 	return -1
 }
 
-// event is where along the border a line begins or ends.
+// event is the start or the end of a line on the border.
 type event struct {
 	at    geo.Projected
 	place int32
 	end   bool
 }
 
-// events are where lines begin and end, along the border.
+// events returns the starts and ends of lines in their order along the border.
 func (t *tile) events() []event {
 	events := make([]event, 0, 2*len(t.Lines))
 	for _, l := range t.Lines {
@@ -56,7 +56,7 @@ func (t *tile) events() []event {
 	return events
 }
 
-// along is the way along the border from one event to another.
+// along returns the line along the border from one event to another.
 func (t *tile) along(from, to event) clip.Line {
 	line, corners, size := clip.Line{from.at}, t.Ring(), t.size()
 	if to.place < from.place {
@@ -68,7 +68,7 @@ func (t *tile) along(from, to event) clip.Line {
 	return append(line, to.at)
 }
 
-// landAfter says whether there is land right after a place of the border, which has some events.
+// landAfter reports whether there is land right after a place of the border.
 func (t *tile) landAfter(place int32, events []event) bool {
 	if len(events) == 0 {
 		return t.land
@@ -77,9 +77,8 @@ func (t *tile) landAfter(place int32, events []event) bool {
 	return !events[i%len(events)].end
 }
 
-// appendSeam appends the coast along the line between two squares, where one of them has land and the other has none.
-// It leads from north to south where the first one lies in the east, from west to east where it lies in the north: as
-// the border of the first one does.
+// appendSeam appends coasts along the line between two squares where one of them has land and the other has not. The
+// first square is the eastern or the northern one. Its border leads from north to south, or from west to east, there.
 func appendSeam(pieces []clip.Line, a, b *tile) []clip.Line {
 	seam := clip.Rect{
 		Min: geo.Projected{X: max(a.Min.X, b.Min.X), Y: max(a.Min.Y, b.Min.Y)},
@@ -107,7 +106,7 @@ func appendSeam(pieces []clip.Line, a, b *tile) []clip.Line {
 	return pieces
 }
 
-// merge joins four squares: north-west, north-east, south-west, south-east.
+// merge makes a tile of four squares: north-west, north-east, south-west, south-east.
 func merge(r clip.Rect, quarters *[4]*tile) *tile {
 	var pieces []clip.Line
 	var rings []clip.Ring
@@ -120,14 +119,14 @@ func merge(r clip.Rect, quarters *[4]*tile) *tile {
 	}
 	t := settle(r, pieces)
 	t.Rings = append(t.Rings, rings...)
-	if len(t.Lines) == 0 { // so the border is the same all along
+	if len(t.Lines) == 0 { // all of the border is land, or ocean
 		t.land = quarters[0].landAfter(0, quarters[0].events())
 	}
 	return t
 }
 
-// polygons returns what of a tile is land, and what that leaves is ocean. A ring is an island in the ocean and a lagoon
-// on land, whichever way round it was mapped.
+// polygons returns the land of a tile, and the rest as ocean. A ring is an island in the ocean and a lagoon on land, in
+// either direction.
 func (t *tile) polygons() (land, ocean []clip.Polygon) {
 	closed := tile{Shape: mapfile.Shape{Rings: slices.Clone(t.Rings)}}
 	if len(t.Lines) == 0 && t.land {
@@ -148,7 +147,7 @@ func (t *tile) polygons() (land, ocean []clip.Polygon) {
 	return land, clip.Simple(rest)
 }
 
-// around is what the greatest of a tile's rings says that is around all of them: 1 for land, -1 for ocean.
+// around returns the vote of a tile's largest ring about what surrounds the rings: 1 for land, -1 for ocean.
 func (t *tile) around() int8 {
 	greatest := int64(0)
 	for _, r := range t.Rings {
@@ -159,8 +158,8 @@ func (t *tile) around() int8 {
 	return int8(cmp.Compare(greatest, 0))
 }
 
-// tolerance is by how much a coast is moved at most, in steps of a tile's grid: half a pixel where tiles are drawn 512
-// pixels wide.
+// tolerance is how far simplification may move a coast, in steps of a tile's grid: half a pixel of a tile with 512
+// pixels.
 const tolerance = 4
 
 // simplify removes details too small to see at a zoom.

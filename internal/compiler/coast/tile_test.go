@@ -12,8 +12,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/tiles/mapfile"
 )
 
-// TestQuarters: what coasts that do not cross enclose is land in a tile, in its quarters, and in the tile that is put
-// together of these.
+// TestQuarters: what coasts that do not cross enclose is land in a tile, in its quarters, and in the tile merged of these.
 func TestQuarters(t *testing.T) {
 	square := mapfile.Tile{Z: 12, X: 1000, Y: 1500}
 	s, size := square.Rect(), square.Size()
@@ -81,7 +80,7 @@ func TestQuarters(t *testing.T) {
 	})
 }
 
-// TestSettle: whatever pieces of coast are like, along the border land and ocean take turns.
+// TestSettle: along the border of a tile land and ocean alternate, for any pieces of coast.
 func TestSettle(t *testing.T) {
 	square := mapfile.Tile{Z: 12, X: 1000, Y: 1500}
 	s, size := square.Rect(), square.Size()
@@ -104,28 +103,4 @@ func TestSettle(t *testing.T) {
 			}
 		}
 	})
-}
-
-// TestSimplify: what nobody could see at a zoom goes, and what is left is where it was.
-func TestSimplify(t *testing.T) {
-	const z = 6
-	s, step := mapfile.Tile{Z: z, X: 10, Y: 20}.Rect(), int32(1)<<(geo.WorldBits-12-z)
-	ring := func(steps int32) clip.Ring {
-		m, size := geo.Projected{X: s.Min.X + 2048*step, Y: s.Min.Y + 2048*step}, steps*step
-		return clip.Ring{m, {X: m.X, Y: m.Y + size}, {X: m.X + size, Y: m.Y + size}, {X: m.X + size, Y: m.Y}}
-	}
-	at := func(x, y int32) geo.Projected { return geo.Projected{X: s.Min.X + x*step, Y: s.Min.Y + y*step} }
-	shape := mapfile.Shape{Lines: []clip.Line{{at(0, 0), at(1000, 3), at(2000, 0), at(3000, 100), at(4096, 0)}},
-		Rings: []clip.Ring{ring(5), ring(50)}}
-	out := (&tile{s, shape, false}).simplify(z)
-	want := clip.Line{at(0, 0), at(2000, 0), at(3000, 100), at(4096, 0)}
-	if len(out.Lines) != 1 || !slices.Equal(out.Lines[0], want) {
-		t.Errorf("the line is %v, not %v", out.Lines, want)
-	}
-	if len(out.Rings) != 1 || clip.Area2(out.Rings[0]) != clip.Area2(ring(50)) {
-		t.Errorf("of a small and a large island %v is left", out.Rings)
-	}
-	if same := (&tile{s, shape, false}).simplify(cellZoom); len(same.Rings) != 2 || len(same.Lines[0]) != 5 {
-		t.Errorf("at the cells' zoom %+v is left", same)
-	}
 }

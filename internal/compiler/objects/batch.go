@@ -15,7 +15,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// objectBatch gathers records. Their texts have numbers of the batch's own, until they are taken.
+// objectBatch gathers records. It numbers their texts itself, until the batch is taken.
 type objectBatch struct {
 	data      *Data
 	objects   []object
@@ -30,19 +30,20 @@ type objectBatch struct {
 	shaper  geometry.Shaper
 }
 
-// object is a record: where it goes, and where its tags and bytes end. They begin where those of the one before end.
+// object is a record for a list. Its tags and bytes end at these offsets of the batch, and begin where those of the
+// previous object end.
 type object struct {
 	to          *scratch.Records
 	key         uint64
 	tags, bytes int
 }
 
-// NewBatch makes an empty batch.
+// NewBatch implements osm.Consumer.
 func (d *Data) NewBatch() osm.Batch {
 	return &objectBatch{data: d, numbers: make(map[string]uint32), texts: []string{""}}
 }
 
-// reset empties the batch. Texts are forgotten, since they hold the block that they are of.
+// reset empties the batch. It clears texts, which keep their blocks in memory.
 func (b *objectBatch) reset() {
 	clear(b.texts)
 	clear(b.numbers)
@@ -51,7 +52,7 @@ func (b *objectBatch) reset() {
 	b.addresses, b.texts = 0, b.texts[:1]
 }
 
-// number is the number of a text.
+// number returns the number of a text.
 func (b *objectBatch) number(text string) uint32 {
 	if text == "" {
 		return 0
@@ -78,12 +79,12 @@ func (b *objectBatch) addKept(set *tags.Set) {
 	}
 }
 
-// end adds an object, of which the tags and bytes are there.
+// end adds an object whose tags and bytes have been appended.
 func (b *objectBatch) end(to *scratch.Records, kind region.Kind, id int64) {
 	b.objects = append(b.objects, object{to, keyOf(kind, id), len(b.tags), len(b.rows)})
 }
 
-// addFeature adds an object that is somewhere, with its tags or without any.
+// addFeature adds a feature with some tags, or without any if set is nil.
 func (b *objectBatch) addFeature(to Features, f Feature, set *tags.Set) {
 	if set != nil {
 		b.addKept(set)
@@ -95,7 +96,7 @@ func (b *objectBatch) addFeature(to Features, f Feature, set *tags.Set) {
 	b.end(to.Records, f.Kind, f.ID)
 }
 
-// trace gives a line or a ring to the shaper.
+// trace passes a line or a ring to the shaper.
 func (b *objectBatch) trace(line []osm.Coord, isRing bool) {
 	for _, c := range line {
 		b.shaper.Vertex(coordOf(c))
@@ -103,7 +104,7 @@ func (b *objectBatch) trace(line []osm.Coord, isRing bool) {
 	b.shaper.End(isRing)
 }
 
-// Node adds a feature or an entrance.
+// Node implements osm.Batch. It adds a feature or an entrance.
 func (b *objectBatch) Node(n *osm.Node) (note bool) {
 	if note = isEntrance(n.Tags); note {
 		b.entrances = append(b.entrances, entrance{n.ID, n.Tags.Is(tags.Entrance, "main")})
@@ -115,7 +116,7 @@ func (b *objectBatch) Node(n *osm.Node) (note bool) {
 	return note
 }
 
-// Relation adds a street, and wants the area of a feature.
+// Relation implements osm.Batch. It adds a street, and wants the area of a feature.
 func (b *objectBatch) Relation(r *osm.Relation) (wantArea bool) {
 	if r.Tags.Is(tags.Type, "associatedStreet", "street") {
 		b.addStreet(r)
@@ -123,7 +124,7 @@ func (b *objectBatch) Relation(r *osm.Relation) (wantArea bool) {
 	return isFeature(r.Tags)
 }
 
-// Way adds a line: an interpolation, a road without a name, or a feature that is no area.
+// Way implements osm.Batch. It adds lines: interpolations, roads without a name, and features that are no areas.
 func (b *objectBatch) Way(w *osm.Way) {
 	if road, ok := w.Road(); ok && road.Name == "" && road.Class >= region.Unclassified && road.Class <= region.Track {
 		for from, to := range w.Parts {
@@ -133,7 +134,7 @@ func (b *objectBatch) Way(w *osm.Way) {
 	if step, parity, ok := parseInterpolation(w.Tags.Get(tags.AddrInterpolation)); ok {
 		b.addInterpolation(w, step, parity)
 	}
-	isBroken := w.IsArea && w.Closed() && w.Lacks > 0 // without some of its corners an area is another one
+	isBroken := w.IsArea && w.Closed() && w.Lacks > 0 // its shape is not known
 	if w.HasArea || isBroken || !isFeature(w.Tags) || isPart(w.Outline) {
 		return
 	}
@@ -154,11 +155,11 @@ func (b *objectBatch) addLine(to Features, way int64, line []osm.Coord, set *tag
 	b.addFeature(to, Feature{Kind: region.KindWay, ID: way, Geometry: g}, set)
 }
 
-// isPart says whether a way is no feature since it is a part of the outline of one.
+// isPart reports whether a way is only a part of the outline of a feature.
 func isPart(outline *tags.Set) bool { return outline != nil && isFeature(outline) }
 
-// Area adds a feature. The only outer way of a multipolygon in the old style is one itself, or together with the
-// relation, which is the feature then.
+// Area implements osm.Batch. It adds a feature. The only outer way of an old-style multipolygon is a feature by its own
+// tags, or else by those that it shares with the relation, which is the feature then.
 func (b *objectBatch) Area(a *osm.Area) {
 	to, kind, id, set := b.data.Features, a.Kind, a.ID, a.Tags
 	if a.OldStyle && kind == region.KindRelation {
@@ -186,8 +187,7 @@ func (b *objectBatch) Area(a *osm.Area) {
 	b.addFeature(to, f, set)
 }
 
-// addStreet adds a relation associatedStreet or street: a street with its houses. Its record has the name, and the
-// members with their roles.
+// addStreet adds a relation associatedStreet or street. The record has its name, and its members with their roles.
 func (b *objectBatch) addStreet(r *osm.Relation) {
 	name := tags.Valid(cmp.Or(r.Tags.Get(tags.Name), r.Tags.Get(tags.AddrStreet)))
 	b.tags = append(b.tags, Tag{Value: b.number(name)})
@@ -199,7 +199,7 @@ func (b *objectBatch) addStreet(r *osm.Relation) {
 	b.end(b.data.streets, region.KindRelation, r.ID)
 }
 
-// addInterpolation adds a line of house numbers, which are not known yet.
+// addInterpolation adds a line of addr:interpolation. Its house numbers are not known yet.
 func (b *objectBatch) addInterpolation(w *osm.Way, step int32, parity Parity) {
 	var coords []osm.Coord
 	var ids []int64

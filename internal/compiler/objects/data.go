@@ -1,6 +1,6 @@
-// Package objects collects the objects of OpenStreetMap that have a name or an address, with their tags and shapes, the
-// lines of addr:interpolation, and the roads without a name. Package places compiles them. Begin at Data and its
-// batches.
+// Package objects collects what geocoding needs of OpenStreetMap: features, which have a name or an address, with their
+// tags and shapes; the lines of addr:interpolation; and roads without a name. Package places finds their addresses and
+// compiles them. Begin at Data and objectBatch.
 package objects
 
 import (
@@ -14,21 +14,22 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// Data is what was collected. It is complete when it was handed all objects of the extracts, as an osm.Consumer. What
-// grows with the input is in scratch files; any number of goroutines may read then.
+// Data is the collected objects. It is an osm.Consumer, and complete after Finish. Then reading is safe for concurrent
+// use. What grows with the input is in temporary files.
 type Data struct {
-	// Texts are the tags of features and interpolations, by their numbers.
+	// Texts are the keys and values of the tags of features and interpolations, by their numbers.
 	Texts    *scratch.Texts
-	Features Features // by kind (node, way, relation), then id
-	// Interpolations are the lines of addr:interpolation, by way id.
+	Features Features // sorted by kind (node, way, relation), then id
+	// Interpolations are the lines of addr:interpolation, sorted by way id.
 	Interpolations Interpolations
-	// Drives are the minor roads without a name, which show how houses are reached: lines without tags, by way id.
+	// Drives are the minor roads without a name, which show how houses are reached. They are lines without tags, sorted by
+	// way id.
 	Drives Features
 	Counts Counts
 
-	// Tiles are those of zoom 12 that hold any node of the extracts, which another one tells.
+	// Tiles are the tiles of zoom 12 with any node of the extracts. The caller sets them.
 	Tiles *osm.Tiles
-	// Progress is told how far compiling has come; nil where nobody watches.
+	// Progress reports the progress of compiling. The caller may set it.
 	Progress *pipeline.Bar
 
 	nodes     *osm.Nodes
@@ -36,16 +37,16 @@ type Data struct {
 	streets   *scratch.Records // relations
 	houses    *scratch.Array[house]
 	lines     Interpolations // without house numbers yet
-	oldStyle  Features       // parts of features that are relations in the old style
+	oldStyle  Features       // parts of features that are old-style relations
 	shared    []uint32       // the numbers of sharedKeys
 	numbers   []uint32       // of the texts of a batch
 	row       []byte
 }
 
-// Counts is what was collected.
+// Counts is how many features and addresses there are.
 type Counts struct{ Features, Addresses int64 }
 
-// NewData makes Data of nothing, whose files are in dir.
+// NewData makes empty Data with files in dir.
 func NewData(dir *scratch.Dir) (*Data, error) {
 	texts, err := scratch.NewTexts(dir, "texts")
 	if err != nil {
@@ -70,13 +71,13 @@ func NewData(dir *scratch.Dir) (*Data, error) {
 	}, nil
 }
 
-// Located prepares for the ways.
+// Located implements osm.Consumer. It prepares for the ways.
 func (d *Data) Located(_ context.Context, nodes *osm.Nodes) error {
 	d.nodes = nodes
 	return d.numberEntrances()
 }
 
-// Take takes what a batch has gathered.
+// Take implements osm.Consumer.
 func (d *Data) Take(batch osm.Batch) error {
 	b := batch.(*objectBatch)
 	defer b.reset()
@@ -103,7 +104,8 @@ func (d *Data) Take(batch osm.Batch) error {
 	return d.entrances.Append(b.entrances...)
 }
 
-// Finish puts together what came from several objects: streets and their houses, interpolations and theirs.
+// Finish implements osm.Consumer. It joins data of several objects: streets and their houses, interpolations and
+// theirs.
 func (d *Data) Finish(ctx context.Context) error {
 	for _, do := range []func(context.Context) error{
 		d.joinOldStyle, d.Features.Sort, d.assembleStreets, d.assembleInterpolations, d.Features.Sort, d.Drives.Sort,
@@ -116,8 +118,8 @@ func (d *Data) Finish(ctx context.Context) error {
 	return errors.Join(d.entrances.Free(), d.houses.Free(), d.lines.Free(), d.streets.Free(), d.oldStyle.Free())
 }
 
-// joinOldStyle makes one feature of the parts of each relation in the old style. Those that are something else than the
-// first part are left out.
+// joinOldStyle makes one feature of the parts of each old-style relation. It leaves out parts with other tags than the
+// first.
 func (d *Data) joinOldStyle(ctx context.Context) error {
 	if err := d.oldStyle.Sort(ctx); err != nil {
 		return err
@@ -137,7 +139,7 @@ func (d *Data) joinOldStyle(ctx context.Context) error {
 	return nil
 }
 
-// find reads a feature by its key, and returns which it is, or -1 for none.
+// find reads a feature by its key, and returns its index, or -1 if there is none.
 func (d *Data) find(key uint64, r *Feature) int {
 	i, ok := d.Features.Find(key)
 	if !ok {
@@ -152,12 +154,12 @@ func (d *Data) replace(i int, f *Feature) error {
 	return d.Features.Replace(i, f.append(appendTags(nil, f.Tags)))
 }
 
-// keyOf is the key of an object's record: they are sorted by kind, then id.
+// keyOf returns the key of an object's record. Keys are sorted by kind, then id.
 func keyOf(kind region.Kind, id int64) uint64 {
 	return uint64(kind)<<idBits | uint64(id)&(1<<idBits-1)
 }
 
-// objectOf is the object of a key. Its id may be negative.
+// objectOf returns the object of a key. Its id may be negative.
 func objectOf(key uint64) (region.Kind, int64) {
 	return region.Kind(key >> idBits), int64(key<<(64-idBits)) >> (64 - idBits)
 }

@@ -8,19 +8,19 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 )
 
-// entrance is a node where people enter a building.
+// entrance is an entrance of a building.
 type entrance struct {
-	node   int64 // its id, and its number from numberEntrances on
+	node   int64 // the id of its node, and after numberEntrances the number
 	isMain bool
 }
 
-// isEntrance tells whether a node is an entrance. An address is at none that is there for emergencies, goods or cars.
+// isEntrance reports whether a node is an entrance for people. Those for emergencies, goods and cars have no address.
 func isEntrance(set *tags.Set) bool {
 	return set.Has(tags.Entrance) &&
 		!set.Is(tags.Entrance, "no", "emergency", "exit", "service", "garage", "secondary")
 }
 
-// numberEntrances prepares for looking up: by the numbers of the nodes.
+// numberEntrances sorts the entrances by the numbers of their nodes.
 func (d *Data) numberEntrances() error {
 	kept := d.entrances.Slice()[:0]
 	for _, e := range d.entrances.Slice() {
@@ -33,7 +33,7 @@ func (d *Data) numberEntrances() error {
 	return nil
 }
 
-// entrancesAt returns where people enter something that has some nodes: its main entrances, if it has any.
+// entrancesAt returns the positions of the entrances among some nodes: the main ones, if there are any.
 func (d *Data) entrancesAt(numbers []uint64) (found []geometry.Coord) {
 	all, isMain := d.entrances.Slice(), false
 	for _, number := range numbers {

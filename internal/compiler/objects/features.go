@@ -10,7 +10,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// Features are features in a scratch file.
+// Features is a list of features in a temporary file.
 type Features struct{ *scratch.Records }
 
 // Feature is an object with a name, an address, or a part in administrative divisions.
@@ -19,8 +19,7 @@ type Feature struct {
 	ID       int64
 	Tags     Tags
 	Geometry geometry.Geometry
-	// Entrances are where people enter a building: its main entrances, else all that are no emergency exits and no ways
-	// in for goods and cars.
+	// Entrances are the positions of a building's main entrances, or else of all its entrances for people.
 	Entrances []geometry.Coord
 }
 
@@ -43,7 +42,7 @@ func (s Features) Read(i int, f *Feature) {
 	}
 }
 
-// All yields all features in their order, each with its index. All are read into the same one.
+// All yields all features in order with their indexes. It reads all into the same Feature.
 func (s Features) All(yield func(i int, f *Feature) bool) {
 	var f Feature
 	for i := range s.Len() {
@@ -53,7 +52,7 @@ func (s Features) All(yield func(i int, f *Feature) bool) {
 	}
 }
 
-// append appends what is behind the tags of a record.
+// append appends the part of a record after the tags.
 func (f *Feature) append(row []byte) []byte {
 	x, y := int64(f.Geometry.Box.MinX), int64(f.Geometry.Box.MinY)
 	row = append(row, byte(f.Geometry.Shape))

@@ -15,27 +15,25 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// Interpolation is a line between two house numbers.
+// Interpolation is a way with addr:interpolation: a line between house numbers.
 type Interpolation struct {
 	Way  int64
 	Line orb.LineString
-	// Nodes are the ids of the line's nodes, and Numbers the house numbers at them, NoNumber where a node has none;
-	// both are as long as Line.
+	// Nodes are the ids of the line's nodes, and Numbers their house numbers, or NoNumber. Both are as long as Line.
 	Nodes   []int64
 	Numbers []int32
-	// Step is 1 (all), 2 (odd, even) or another whole number.
+	// Step is the difference of consecutive house numbers: 1 (all), 2 (odd, even) or another whole number.
 	Step int32
-	// Parity restricts the numbers to odd or even ones, whatever the ends have.
+	// Parity restricts the numbers to odd or even ones, even if those at the ends are not.
 	Parity Parity
-	// Tags are the addr:* tags that all of its houses have: the way's own, and those that the houses at its nodes agree
-	// on.
+	// Tags are the addr:* tags of all its houses: the way's own, and those that the houses at its nodes agree on.
 	Tags Tags
 }
 
-// NoNumber stands for no house number: 0 is one.
+// NoNumber means no house number. 0 is a house number.
 const NoNumber = -1
 
-// Parity says which house numbers an interpolation has.
+// Parity is the parity of the house numbers of an interpolation.
 type Parity uint8
 
 // The parities.
@@ -45,13 +43,13 @@ const (
 	Even
 )
 
-// The limits of interpolations: what is beyond them is a slip of the mapper's.
+// Limits of interpolations. Values beyond them are mistakes.
 const (
 	maxHouseNumber = 99_999
 	maxStep        = 100
 )
 
-// Interpolations are interpolations in a scratch file.
+// Interpolations is a list of interpolations in a temporary file.
 type Interpolations struct{ *scratch.Records }
 
 // Add adds an interpolation.
@@ -64,7 +62,7 @@ func (s Interpolations) Add(line *Interpolation) error {
 	return s.Records.Add(keyOf(region.KindWay, line.Way), row)
 }
 
-// appendInterpolation appends what is behind the tags of a record.
+// appendInterpolation appends the part of a record after the tags.
 func appendInterpolation(row []byte, step int32, parity Parity, line []osm.Coord, nodes []int64,
 	numbers []int32) []byte {
 	row = osm.AppendLine(binary.AppendVarint(append(row, byte(parity)), int64(step)), line)
@@ -76,7 +74,7 @@ func appendInterpolation(row []byte, step int32, parity Parity, line []osm.Coord
 	return row
 }
 
-// All yields all interpolations in their order.
+// All yields all interpolations in order.
 func (s Interpolations) All(yield func(*Interpolation) bool) {
 	for i := range s.Len() {
 		var line Interpolation
@@ -96,8 +94,8 @@ func (s Interpolations) All(yield func(*Interpolation) bool) {
 	}
 }
 
-// parseInterpolation returns the step between the houses of an addr:interpolation, and which numbers they have; false
-// for alphabetic ones, which count in letters, and for values that are not understood.
+// parseInterpolation parses a value of addr:interpolation. It returns false for alphabetic interpolations, which count
+// in letters, and for unknown values.
 func parseInterpolation(value string) (step int32, parity Parity, ok bool) {
 	switch value {
 	case "":
@@ -116,7 +114,7 @@ func parseInterpolation(value string) (step int32, parity Parity, ok bool) {
 	return int32(n), AnyParity, true
 }
 
-// parseHouseNumber returns the number that a house number starts with (12a: 12), or NoNumber.
+// parseHouseNumber returns the number at the start of a house number (12 for 12a), or NoNumber.
 func parseHouseNumber(value string) int32 {
 	n := int32(NoNumber)
 	for i := 0; i < len(value) && value[i] >= '0' && value[i] <= '9'; i++ {
@@ -127,14 +125,14 @@ func parseHouseNumber(value string) int32 {
 	return n
 }
 
-// sharedKeys are the parts of an address that the houses of an interpolation have in common. What a house is on, a
-// street or a place, comes first.
+// sharedKeys are the parts of an address that the houses of an interpolation have in common. The first two, street and
+// place, are alternatives.
 var sharedKeys = strings.Fields(`
 	addr:street addr:place addr:suburb addr:quarter addr:neighbourhood addr:hamlet addr:city addr:town addr:village
 	addr:municipality addr:county addr:state addr:province addr:postcode`)
 
-// completed returns the tags of an address with those of another one that it lacks. A street or a place is not added
-// where either is there.
+// completed returns the tags of an address, with missing ones from another address. It adds no street or place if
+// either is there.
 func (d *Data) completed(t, from Tags) Tags {
 	all := slices.Clone(t)
 	for i, key := range d.shared {
@@ -145,7 +143,7 @@ func (d *Data) completed(t, from Tags) Tags {
 	return all
 }
 
-// agreed returns the parts of an address that are the same in all that have them.
+// agreed returns the parts of addresses that are equal in all addresses that have them.
 func (d *Data) agreed(addresses []Tags) (shared Tags) {
 	for _, key := range d.shared {
 		var values []uint32
@@ -161,8 +159,8 @@ func (d *Data) agreed(addresses []Tags) (shared Tags) {
 	return shared
 }
 
-// assembleInterpolations fills Interpolations: the lines with house numbers at two nodes at least. The houses at these
-// nodes get what they lack of the line's address.
+// assembleInterpolations fills Interpolations with the lines that have house numbers at two or more nodes. The houses
+// at these nodes get missing parts of their addresses from the line.
 func (d *Data) assembleInterpolations(ctx context.Context) error {
 	if err := d.lines.Sort(ctx); err != nil {
 		return err

@@ -9,16 +9,16 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// house is an object that a relation of a street has as one of its houses.
+// house is a member of a street relation that is a house.
 type house struct {
 	key    uint64 // of its record
-	street uint32 // the number of its name
+	street uint32 // the number of the street's name
 }
 
 func compareHouses(a, b house) int { return cmp.Compare(a.key, b.key) }
 
-// assembleStreets tells each house its street. The name of a street without one is that of its first way with a name.
-// Of several streets that claim a house, it is on the first by name.
+// assembleStreets gives each house of a street relation its street. A relation without a name has that of its first way
+// with a name. A house in several relations gets the first street by name.
 func (d *Data) assembleStreets(ctx context.Context) error {
 	var r Feature
 	for i := range d.streets.Len() {
@@ -66,10 +66,10 @@ func (d *Data) assembleStreets(ctx context.Context) error {
 	return nil
 }
 
-// onStreet tells whether an address says where its house number belongs.
+// onStreet reports whether an address has a street or a place.
 func (d *Data) onStreet(t Tags) bool { return t.Get(d.shared[0])|t.Get(d.shared[1]) != 0 }
 
-// streetOf returns the name of the street that a relation says a way is on, 0 if none does.
+// streetOf returns the name of the street that a relation gives to a way, or 0.
 func (d *Data) streetOf(way int64) uint32 {
 	houses := d.houses.Slice()
 	i, ok := slices.BinarySearchFunc(houses, house{key: keyOf(region.KindWay, way)}, compareHouses)

@@ -9,34 +9,34 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
 )
 
-// detailKeys are kept beside the main keys of package tags: names, addresses, and what places objects in administrative
-// divisions.
+// detailKeys are keys of names, addresses and administrative divisions. A region keeps their tags and those of
+// tags.Main.
 var detailKeys = tags.Named(`
 	name alt_name old_name short_name int_name loc_name official_name ref admin_level border_type postal_code capital
 	population wikidata country_code country_code_iso3166_1_alpha_2 country_code_iso3166_1_alpha_3 is_in`)
 
-// detailPrefixes are the namespaces kept whole.
+// detailPrefixes are prefixes of more keys that a region keeps.
 var detailPrefixes = [...]string{"name:", "addr:", "is_in:", "ISO3166-1", "ISO3166-2"}
 
-// addressKeys are those of which one makes an address.
+// addressKeys are the keys that make an address.
 var addressKeys = tags.Named("addr:housenumber addr:conscriptionnumber addr:streetnumber addr:housename")
 
-// codeKeys make a boundary serve addresses, even without a name.
+// codeKeys make a boundary a feature even without a name.
 var codeKeys = tags.Named("postal_code ISO3166-1 ISO3166-1:alpha2 ISO3166-1:alpha3 ISO3166-2")
 
-// isKept says whether a region keeps the tags of a key.
+// isKept reports whether a region keeps the tags of a key.
 func isKept(key tags.Key, name string) bool {
 	return tags.Main.Has(key) || detailKeys.Has(key) ||
 		slices.ContainsFunc(detailPrefixes[:], func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
-// isFeature says whether an object with these tags belongs into a region: it has a house number or a house's name, or a
-// name and something that tells what it is, or it is a boundary that serves addresses without a name.
+// isFeature reports whether an object with these tags is a feature. It has a house number or a house name; or a name
+// and a main key; or it is a boundary with a code for addresses.
 func isFeature(t *tags.Set) bool {
 	return t.HasAny(addressKeys) || t.Has(tags.Name) && t.HasAny(tags.Main) || t.Has(tags.Boundary) && t.HasAny(codeKeys)
 }
 
-// Tags are tags that a region keeps, by the numbers of the texts of keys and values.
+// Tags are the tags that a region keeps, as numbers of texts.
 type Tags []Tag
 
 // Tag is one tag.

@@ -13,13 +13,13 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// areas keeps the relations whose areas somebody wants, and their ways, until all ways have been read.
+// areas keeps the relations whose areas consumers want, and their ways, until all ways have been read.
 type areas struct {
 	relations *scratch.Records      // by id; see addRelation
-	oldStyle  *scratch.Records      // others, which may be multipolygons in the old style
+	oldStyle  *scratch.Records      // others, which may be old-style multipolygons
 	members   *scratch.Array[int64] // the ids of the ways of both
-	outlines  *scratch.Array[int64] // those of the outer ways of the latter
-	ways      *scratch.Records      // these ways, by id; see addMember
+	outlines  *scratch.Array[int64] // the ids of the outer ways of oldStyle
+	ways      *scratch.Records      // the members, by id; see addMember
 }
 
 func newAreas(dir *scratch.Dir) *areas {
@@ -32,7 +32,7 @@ func (a *areas) free() error {
 	return errors.Join(a.relations.Free(), a.oldStyle.Free(), a.members.Free(), a.outlines.Free(), a.ways.Free())
 }
 
-// areaBatch is what a batch has of areas.
+// areaBatch is the part of a batch for areas.
 type areaBatch struct {
 	of                *areas
 	rows              []areaRow
@@ -40,7 +40,7 @@ type areaBatch struct {
 	members, outlines []int64
 }
 
-// areaRow is a record that is to be added to a list.
+// areaRow is a record to be added to a list.
 type areaRow struct {
 	list *scratch.Records
 	id   int64
@@ -65,8 +65,8 @@ func (b *areaBatch) take() error {
 	return err
 }
 
-// addRelation adds a relation if it has an area that is wanted, or is perhaps one in the old style: its tags, and its
-// ways with whether they are inner ones.
+// addRelation adds a relation whose area is wanted, or that may be an old-style multipolygon. The record has its tags,
+// and its ways with a bit for inner ones.
 func (b *areaBatch) addRelation(r *Relation, wanted bool) {
 	if !wanted && r.Tags.HasAny(tags.Main) || !r.Tags.Is(tags.Type, "multipolygon", "boundary") {
 		return
@@ -93,7 +93,7 @@ func (b *areaBatch) addRelation(r *Relation, wanted bool) {
 	b.add(list, r.ID, row)
 }
 
-// addMember adds a way of a relation: its tags if it is an area by them, and its nodes.
+// addMember adds a way of a relation: its nodes, and its tags if they make it an area.
 func (b *areaBatch) addMember(w *Way) {
 	t := w.Tags
 	if !w.IsArea {
@@ -125,7 +125,7 @@ func readTags(r *scratch.Reader) *tags.Set {
 	return t
 }
 
-// finishRelations makes the relations ready for the ways.
+// finishRelations prepares the relations for the ways.
 func (a *areas) finishRelations(ctx context.Context) error {
 	for _, list := range []*scratch.Array[int64]{a.members, a.outlines} {
 		slices.Sort(list.Slice())
@@ -134,14 +134,14 @@ func (a *areas) finishRelations(ctx context.Context) error {
 	return errors.Join(a.relations.Sort(ctx), a.oldStyle.Sort(ctx))
 }
 
-// hasMember says whether a way is a member of a relation, and whether it is an outer one in the old style.
+// hasMember reports whether a way is a member of a relation, and whether it is an outer way of an old-style one.
 func (a *areas) hasMember(way int64) (member, outline bool) {
 	_, member = slices.BinarySearch(a.members.Slice(), way)
 	_, outline = slices.BinarySearch(a.outlines.Slice(), way)
 	return member, outline
 }
 
-// member reads a way of a relation; false if the extracts lack it.
+// member reads a way of a relation, or returns false if it is not in the extracts.
 func (b *batch) member(id int64) (w Way, ok bool) {
 	i, ok := b.r.areas.ways.Find(uint64(id))
 	if !ok {
@@ -160,7 +160,7 @@ func (b *batch) member(id int64) (w Way, ok bool) {
 	return w, true
 }
 
-// assembleArea puts the ways of a relation together.
+// assembleArea makes the polygons of a relation from its ways.
 func (b *batch) assembleArea(relations *scratch.Records, i int) (*Area, *rings.Area) {
 	r := relations.Read(i)
 	a := &Area{Kind: region.KindRelation, ID: int64(relations.Key(i)), Tags: readTags(&r)}
@@ -188,7 +188,7 @@ func (b *batch) count(a *rings.Area) {
 	}
 }
 
-// assemble hands over the areas of relations, and the ways that were held back.
+// assemble hands over the areas of relations, and the ways that addWay held back.
 func (r *reader) assemble(ctx context.Context) error {
 	n := r.areas.relations.Len()
 	r.bar.Start("areas", int64(n+r.areas.outlines.Len()))
@@ -206,9 +206,9 @@ func (r *reader) assemble(ctx context.Context) error {
 	return err
 }
 
-// inBatches calls f with the numbers below n on all cores, and takes the batches in their order.
+// inBatches calls f with the numbers below n on all cores, and takes the batches in order.
 func (r *reader) inBatches(ctx context.Context, n int, f func(b *batch, i int)) error {
-	const step = 64 // a boundary may be large, and has to be taken before many others wait for it
+	const step = 64 // small, because others wait for a large boundary
 	return pipeline.Ranges(ctx, n, step, func(from, to int) (*batch, error) {
 		b := r.newBatch()
 		for i := from; i < to; i++ {

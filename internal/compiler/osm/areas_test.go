@@ -1,341 +1,142 @@
 package osm_test
 
 import (
-	"math"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
-	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
-	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/testkit/osmtest"
 )
 
-// cell is the area of one cell of the grid in square degrees.
-const cell = 1e-4
-
+// TestAssembledAreas: the polygons that are made of the ways of a relation. Nodes 100 and 133 are three metres from 0 and
+// 33.
 func TestAssembledAreas(t *testing.T) {
-	park := "type=multipolygon name=Park leisure=park"
-	tests := []struct {
-		name     string
-		ways     []osmtest.SketchWay
-		members  string
-		tags     string
-		polygons int     // 0: no area
-		holes    int     // in all polygons
-		area     float64 // in cells
-		broken   int64
-		repaired int64
+	t.Parallel()
+	const near = "n100 0.00001 0.00002 / n133 0.03002 0.03001 / "
+	const park = " type=multipolygon name=Park leisure=park"
+	const square, hole = "w1 0 3 33 30 0 / ", "w2 11 12 22 21 11 / "
+	for name, c := range map[string]struct {
+		sketch, want     string // "" for no area
+		broken, repaired int64
 	}{
-		{
-			name:    "one ring of one way",
-			ways:    []osmtest.SketchWay{{ID: 1, Nodes: []int64{0, 3, 33, 30, 0}}},
-			members: "w1:outer", tags: park, polygons: 1, area: 9,
-		},
-		{
-			name: "ways in any order and direction",
-			ways: []osmtest.SketchWay{
-				{ID: 1, Nodes: []int64{0, 3}}, {ID: 2, Nodes: []int64{30, 33}}, {ID: 3, Nodes: []int64{3, 33}},
-				{ID: 4, Nodes: []int64{0, 30}},
-			},
-			members: "w2:outer w1:outer w4:outer w3:outer", tags: park, polygons: 1, area: 9,
-		},
-		{
-			name:    "a hole",
-			ways:    []osmtest.SketchWay{{ID: 1, Nodes: []int64{0, 3, 33, 30, 0}}, {ID: 2, Nodes: []int64{11, 12, 22, 21, 11}}},
-			members: "w1:outer w2:inner", tags: park, polygons: 1, holes: 1, area: 8,
-		},
-		{
-			name:    "roles the wrong way round",
-			ways:    []osmtest.SketchWay{{ID: 1, Nodes: []int64{0, 3, 33, 30, 0}}, {ID: 2, Nodes: []int64{11, 12, 22, 21, 11}}},
-			members: "w1: w2:outer", tags: park, polygons: 1, holes: 1, area: 8,
-		},
-		{
-			name: "an island in a hole",
-			ways: []osmtest.SketchWay{
-				{ID: 1, Nodes: []int64{0, 9, 99, 90, 0}}, {ID: 2, Nodes: []int64{11, 18, 88, 81, 11}},
-				{ID: 3, Nodes: []int64{33, 35, 55, 53, 33}},
-			},
-			members: "w3:outer w1:outer w2:inner", tags: park, polygons: 2, holes: 1, area: 81 - 49 + 4,
-		},
-		{
-			name:    "two outer rings",
-			ways:    []osmtest.SketchWay{{ID: 1, Nodes: []int64{0, 1, 11, 10, 0}}, {ID: 2, Nodes: []int64{5, 7, 27, 25, 5}}},
-			members: "w1:outer w2:outer", tags: park, polygons: 2, area: 5,
-		},
-		{
-			name:    "a hole that touches its outer ring in a node",
-			ways:    []osmtest.SketchWay{{ID: 1, Nodes: []int64{0, 3, 33, 30, 0}}, {ID: 2, Nodes: []int64{0, 1, 11, 10, 0}}},
-			members: "w1:outer w2:inner", tags: park, polygons: 1, holes: 1, area: 8,
-		},
-		{
-			name:    "one way that touches itself",
-			ways:    []osmtest.SketchWay{{ID: 1, Nodes: []int64{0, 1, 11, 12, 22, 21, 11, 10, 0}}},
-			members: "w1:outer", tags: park, polygons: 2, area: 2,
-		},
-		{
-			name: "two holes side by side that share an edge",
-			ways: []osmtest.SketchWay{{ID: 1, Nodes: []int64{0, 4, 44, 40, 0}}, {ID: 2, Nodes: []int64{11, 12, 22, 21, 11}},
-				{ID: 3, Nodes: []int64{12, 13, 23, 22, 12}}},
-			members: "w1:outer w2:inner w3:inner", tags: park, polygons: 1, holes: 1, area: 14,
-		},
-		{
-			name:    "a boundary",
-			ways:    []osmtest.SketchWay{{ID: 1, Nodes: []int64{0, 3, 33}}, {ID: 2, Nodes: []int64{33, 30, 0}}},
-			members: "w1:outer w2:outer n11:label n12:admin_centre",
-			tags:    "type=boundary boundary=administrative admin_level=8 name=Town", polygons: 1, area: 9,
-		},
-		{
-			name:    "a postal code",
-			ways:    []osmtest.SketchWay{{ID: 1, Nodes: []int64{0, 3, 33, 30, 0}}},
-			members: "w1:outer", tags: "type=boundary boundary=postal_code name=19901", polygons: 1, area: 9,
-		},
-		{
-			name:    "one that nobody wants",
-			ways:    []osmtest.SketchWay{{ID: 1, Nodes: []int64{0, 3, 33, 30, 0}}},
-			members: "w1:outer", tags: "type=multipolygon leisure=park",
-		},
-		{
-			name:    "neither area nor boundary",
-			ways:    []osmtest.SketchWay{{ID: 1, Nodes: []int64{0, 3, 33, 30, 0}}},
-			members: "w1:outer", tags: "type=site name=Site leisure=park",
-		},
-		{
-			name:    "a way listed twice",
-			ways:    []osmtest.SketchWay{{ID: 1, Nodes: []int64{0, 3, 33, 30, 0}}},
-			members: "w1:outer w1:outer", tags: park, polygons: 1, area: 9, repaired: 1,
-		},
-		{
-			name: "the same line as two ways",
-			ways: []osmtest.SketchWay{{ID: 1, Nodes: []int64{0, 3, 33}}, {ID: 2, Nodes: []int64{33, 30, 0}},
-				{ID: 3, Nodes: []int64{0, 30, 33}}},
-			members: "w1:outer w2:outer w3:outer", tags: park, polygons: 1, area: 9, repaired: 1,
-		},
-		{
-			name:    "the same ring from another start",
-			ways:    []osmtest.SketchWay{{ID: 1, Nodes: []int64{0, 3, 33, 30, 0}}, {ID: 2, Nodes: []int64{33, 3, 0, 30, 33}}},
-			members: "w1:outer w2:outer", tags: park, polygons: 1, area: 9, repaired: 1,
-		},
-		{
-			name:    "ends that nearly meet",
-			ways:    []osmtest.SketchWay{{ID: 1, Nodes: []int64{0, 3, 33}}, {ID: 2, Nodes: []int64{133, 30, 0}}},
-			members: "w1:outer w2:outer", tags: park, polygons: 1, area: 9, repaired: 1,
-		},
-		{
-			name:    "both ends nearly meet",
-			ways:    []osmtest.SketchWay{{ID: 1, Nodes: []int64{0, 3, 33}}, {ID: 2, Nodes: []int64{133, 30, 100}}},
-			members: "w1:outer w2:outer", tags: park, polygons: 1, area: 9, repaired: 2,
-		},
-		{
-			name:    "one way that nearly closes",
-			ways:    []osmtest.SketchWay{{ID: 1, Nodes: []int64{0, 3, 33, 30, 100}}},
-			members: "w1:outer", tags: park, polygons: 1, area: 9, repaired: 1,
-		},
-		{
-			name:    "ends far apart",
-			ways:    []osmtest.SketchWay{{ID: 1, Nodes: []int64{0, 3, 33, 30}}},
-			members: "w1:outer", tags: park, broken: 1,
-		},
-		{
-			name:    "an outer ring left open beside a whole one",
-			ways:    []osmtest.SketchWay{{ID: 1, Nodes: []int64{0, 3, 33, 30}}, {ID: 2, Nodes: []int64{55, 56, 66, 65, 55}}},
-			members: "w1:outer w2:outer", tags: park, polygons: 1, area: 1, broken: 1,
-		},
-		{
-			name:    "a hole in nothing",
-			ways:    []osmtest.SketchWay{{ID: 1, Nodes: []int64{0, 3, 33, 30}}, {ID: 2, Nodes: []int64{11, 12, 22, 21, 11}}},
-			members: "w1:outer w2:inner", tags: park, broken: 1,
-		},
-		{
-			name: "a member that the extract lacks",
-			ways: []osmtest.SketchWay{{ID: 1, Nodes: []int64{0, 3, 33}}, {ID: 2, Nodes: []int64{133, 30, 0}},
-				{ID: 4, Nodes: []int64{55, 56, 66, 65, 55}}},
-			members: "w1:outer w2:outer w3:outer w4:outer", tags: park, polygons: 1, area: 1, broken: 1,
-		},
-		{
-			name:    "a node that the extract lacks",
-			ways:    []osmtest.SketchWay{{ID: 1, Nodes: []int64{0, 3, 999, 30, 0}}},
-			members: "w1:outer", tags: park, broken: 1,
-		},
-		{
-			name:    "a ring without area",
-			ways:    []osmtest.SketchWay{{ID: 1, Nodes: []int64{0, 1, 2, 1, 0}}},
-			members: "w1:outer", tags: park,
-		},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			s := osmtest.Sketch{Nodes: osmtest.Grid(), Ways: test.ways, Relations: []osmtest.SketchRelation{{ID: 7, Members: test.members, Tags: test.tags}}}
-			s.Nodes[100] = [2]float64{0.00001, 0.00002} // three metres from node 0
-			s.Nodes[133] = [2]float64{0.03002, 0.03001} // three metres from node 33
+		"one ring of one way":   {square + "r7 w1:outer" + park, "(0 3 33 30)", 0, 0},
+		"any order, direction":  {"w1 0 3 / w2 30 33 / w3 3 33 / w4 0 30 / r7 w2:outer w1:outer w4:outer w3:outer" + park, "(0 3 33 30)", 0, 0},
+		"a hole":                {square + hole + "r7 w1:outer w2:inner" + park, "(0 3 33 30) (11 21 22 12)", 0, 0},
+		"wrong roles":           {square + hole + "r7 w1: w2:outer" + park, "(0 3 33 30) (11 21 22 12)", 0, 0},
+		"an island in a hole":   {"w1 0 9 99 90 0 / w2 11 18 88 81 11 / w3 33 35 55 53 33 / r7 w3:outer w1:outer w2:inner" + park, "(0 9 99 90) (11 81 88 18) + (33 35 55 53)", 0, 0},
+		"two outer rings":       {"w1 0 1 11 10 0 / w2 5 7 27 25 5 / r7 w1:outer w2:outer" + park, "(0 1 11 10) + (5 7 27 25)", 0, 0},
+		"a hole at a corner":    {square + "w2 0 1 11 10 0 / r7 w1:outer w2:inner" + park, "(0 3 33 30) (0 10 11 1)", 0, 0},
+		"a way touches itself":  {"w1 0 1 11 12 22 21 11 10 0 / r7 w1:outer" + park, "(0 1 11 10) + (11 12 22 21)", 0, 0},
+		"two holes with a side": {"w1 0 4 44 40 0 / " + hole + "w3 12 13 23 22 12 / r7 w1:outer w2:inner w3:inner" + park, "(0 4 44 40) (11 21 22 23 13 12)", 0, 0},
+		"a boundary": {"w1 0 3 33 / w2 33 30 0 / r7 w1:outer w2:outer n11:label n12:admin_centre " +
+			"type=boundary boundary=administrative admin_level=8 name=Town", "(0 3 33 30)", 0, 0},
+		"a postal code":                {square + "r7 w1:outer type=boundary boundary=postal_code name=19901", "(0 3 33 30)", 0, 0},
+		"not wanted":                   {square + "r7 w1:outer type=multipolygon leisure=park", "", 0, 0},
+		"neither area nor boundary":    {square + "r7 w1:outer type=site name=Site leisure=park", "", 0, 0},
+		"a way twice":                  {square + "r7 w1:outer w1:outer" + park, "(0 3 33 30)", 0, 1},
+		"a line twice":                 {"w1 0 3 33 / w2 33 30 0 / w3 0 30 33 / r7 w1:outer w2:outer w3:outer" + park, "(0 3 33 30)", 0, 1},
+		"a ring twice":                 {square + "w2 33 3 0 30 33 / r7 w1:outer w2:outer" + park, "(0 3 33 30)", 0, 1},
+		"ends that nearly meet":        {near + "w1 0 3 33 / w2 133 30 0 / r7 w1:outer w2:outer" + park, "(0 3 33 33~ 30)", 0, 1},
+		"both ends nearly meet":        {near + "w1 0 3 33 / w2 133 30 100 / r7 w1:outer w2:outer" + park, "(0 3 33 33~ 30 0~)", 0, 2},
+		"a way that nearly closes":     {near + "w1 0 3 33 30 100 / r7 w1:outer" + park, "(0 3 33 30 0~)", 0, 1},
+		"ends far apart":               {"w1 0 3 33 30 / r7 w1:outer" + park, "", 1, 0},
+		"an open ring and a closed":    {"w1 0 3 33 30 / w2 55 56 66 65 55 / r7 w1:outer w2:outer" + park, "(55 56 66 65)", 1, 0},
+		"a hole in nothing":            {"w1 0 3 33 30 / " + hole + "r7 w1:outer w2:inner" + park, "", 1, 0},
+		"a way that is not there":      {near + "w1 0 3 33 / w2 133 30 0 / w4 55 56 66 65 55 / r7 w1:outer w2:outer w3:outer w4:outer" + park, "(55 56 66 65)", 1, 0},
+		"a node that is not there":     {"w1 0 3 999 30 0 / r7 w1:outer" + park, "", 1, 0},
+		"a ring that encloses nothing": {"w1 0 1 2 1 0 / r7 w1:outer" + park, "", 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
 			r := &osmtest.Recorder{Wants: func(r *osm.Relation) bool { return r.Tags.Find("name") != "" }}
-			e := s.Read(t, r)
-			if e.Counts.BrokenAreas != test.broken || e.Counts.RepairedRings != test.repaired {
-				t.Errorf("counts: %+v", e.Counts)
-			}
+			e := osmtest.Sketch(c.sketch).Read(t, r)
 			r.Check(t)
-			if r.Relation(7) == nil {
-				t.Error("the relation is missing")
+			got := ""
+			for _, a := range r.Areas {
+				got += osmtest.Rings(a.Polygons)
 			}
-			a := r.Area(region.KindRelation, 7)
-			if a == nil {
-				if test.polygons > 0 {
-					t.Error("no area")
-				}
-				return
-			}
-			if a.OldStyle || a.Shared != nil || a.Outline != nil || a.Tags.Len() != osmtest.Tags(test.tags).Len() {
-				t.Errorf("%+v", a)
-			}
-			mp := osmtest.Multi(a.Polygons)
-			holes := 0
-			for _, p := range mp {
-				holes += len(p) - 1
-			}
-			// The closed gaps change the area a little.
-			if len(mp) != test.polygons || holes != test.holes || math.Abs(osmtest.AreaOf(mp)-test.area*cell) > cell/50 {
-				t.Errorf("%d polygons, %d holes, %.2f cells; want %d, %d, %.0f", len(mp), holes, osmtest.AreaOf(mp)/cell,
-					test.polygons, test.holes, test.area)
+			if n := e.Counts; got != c.want || n.BrokenAreas != c.broken || n.RepairedRings != c.repaired || len(r.Relations) != 1 {
+				t.Errorf("%s, want %s; %+v", got, c.want, n)
 			}
 		})
 	}
 }
 
-// TestOldStyle: relations without tags, whose outer ways carry them.
-func TestOldStyle(t *testing.T) {
-	lake := "name=Lake natural=water"
-	read := func(t *testing.T, s *osmtest.Sketch) *osmtest.Recorder {
-		r := &osmtest.Recorder{Notes: func(*osm.Node) bool { return true }}
-		s.NodeTags = map[int64]string{11: "entrance=yes", 3: "entrance=main"}
-		s.Read(t, r)
-		r.Check(t)
-		return r
+// TestObjects: what ways and areas become, as osmtest.Recorder describes them. Relations are left out.
+func TestObjects(t *testing.T) {
+	t.Parallel()
+	const lake, isle, old = "name=Lake natural=water", "name=Isle place=islet", "type=multipolygon"
+	const square, hole = "w1 0 3 33 30 0 " + lake, "w2 11 12 22 21 11 "
+	for name, c := range map[string]struct {
+		sketch, want string
+		broken       int64
+	}{
+		"an area":            {"w1 0 1 11 10 0 leisure=park", "w1 0 1 11 10 0 leisure=park / w1 (0 1 11 10) leisure=park", 0},
+		"clockwise":          {"w1 0 10 11 1 0 leisure=park", "w1 0 10 11 1 0 leisure=park / w1 (0 1 11 10) leisure=park", 0},
+		"a roundabout":       {"w1 0 1 11 10 0 highway=residential", "w1 0 1 11 10 0 highway=residential", 0},
+		"a pedestrian area":  {"w1 0 1 11 0 highway=pedestrian area=yes", "w1 0 1 11 0 highway=pedestrian area=yes / w1 (0 1 11) highway=pedestrian area=yes", 0},
+		"an open way":        {"w1 0 1 11 leisure=park", "w1 0 1 11 leisure=park", 0},
+		"one of no width":    {"w1 0 1 0 leisure=park", "w1 0 1 0 leisure=park", 0},
+		"a node again":       {"w1 0 1 1 2 highway=path", "w1 0 1 2 highway=path", 0},
+		"ways of one node":   {"w1 0 0 highway=path / w2 0 highway=path", "", 0},
+		"a gap":              {"w1 0 1 999 2 3 waterway=river", "w1 0 1 999 2 3 [lacks 1] waterway=river", 0},
+		"an area with a gap": {"w1 0 1 999 10 0 leisure=park", "w1 0 1 999 10 0 [lacks 1] leisure=park", 1},
+		"nodes with tags": {"n3 entrance=main / n11 entrance=yes / " + square + " / " + hole + "building=yes",
+			"n3 300000 0 entrance=main / n11 100000 100000 entrance=yes / w1 0 3 33 30 0 [noted [3]] " + lake + " / w1 (0 3 33 30) [1 noted] " + lake +
+				" / " + hole + "[noted [11 11]] building=yes / w2 (11 12 22 21) [2 noted] building=yes", 0},
+
+		// The old style: the tags of a multipolygon are on its outer ways.
+		"one way": {square + " / " + hole + isle + " / r7 w1:outer w2:inner source=survey " + old, "w1 0 3 33 30 0 [member] " + lake + " / " + hole + "[member] " + isle +
+			" / w1 (0 3 33 30) (11 21 22 12) [with r7: " + lake + " source=survey] " + lake + " / w2 (11 12 22 21) " + isle, 0},
+		"a hole along the edge": {"w1 0 1 2 3 33 30 0 " + lake + " / w2 1 2 12 11 1 / r7 w1:outer w2:inner " + old,
+			"w1 0 1 2 3 33 30 0 [member] " + lake + " / w2 1 2 12 11 1 [member] / w1 (0 1 11 12 2 3 33 30) [with r7: " + lake + "] " + lake, 0},
+		"two relations of one way": {square + " / " + hole + "/ r7 w1:outer w2:inner " + old + " / r8 w1:outer " + old,
+			"w1 0 3 33 30 0 [member] " + lake + " / " + hole + "[member] / w1 (0 3 33 30) [with r8: " + lake + "] " + lake, 0},
+		"the last relation counts": {square + " / " + hole + "/ r9 w1:outer w2:inner " + old + " / r8 w1:outer " + old,
+			"w1 0 3 33 30 0 [member] " + lake + " / " + hole + "[member] / w1 (0 3 33 30) (11 21 22 12) [with r9: " + lake + "] " + lake, 0},
+		"several ways": {"w1 0 3 33 water=pond " + lake + " / w2 33 30 0 " + lake + " / w3 11 12 22 21 11 / r7 w1:outer w2:outer w3:inner " + old,
+			"w1 0 3 33 [member] [outline of " + lake + "] water=pond " + lake + " / w2 33 30 0 [member] [outline of " + lake + "] " + lake +
+				" / w3 11 12 22 21 11 [member] / r7 (0 3 33 30) (11 21 22 12) [old style] " + lake, 0},
+		"a name on the relation": {"w1 0 3 33 30 0 natural=water / w2 55 56 66 65 55 natural=water / r7 w1:outer w2:outer name=Twins " + old,
+			"w1 0 3 33 30 0 [member] natural=water / w2 55 56 66 65 55 [member] natural=water / w1 (0 3 33 30) [with r7: natural=water name=Twins] natural=water / " +
+				"w2 (55 56 66 65) [with r7: natural=water name=Twins] natural=water", 0},
+		"outlines that are roads": {"w1 0 3 33 highway=path / w2 33 30 0 highway=path / r7 w1:outer w2:outer " + old,
+			"w1 0 3 33 [member] highway=path / w2 33 30 0 [member] highway=path", 0},
+		"outlines with gaps": {"w1 998 3 33 999 " + lake + " / w2 997 4 5 997 " + lake + " / r7 w1:outer w2:outer " + old,
+			"w1 998 3 33 999 [lacks 2] [member] " + lake + " / w2 997 4 5 997 [lacks 2] [member] " + lake, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := &osmtest.Recorder{Notes: func(*osm.Node) bool { return true }}
+			e := osmtest.Sketch(c.sketch).Read(t, r)
+			r.Check(t)
+			got := slices.DeleteFunc(r.Objects(), func(s string) bool { return s[0] == 'r' && !strings.Contains(s, " (") })
+			slices.Sort(got)
+			want := strings.Split(c.want, " / ")
+			slices.Sort(want)
+			if diff := cmp.Diff(strings.Join(want, "\n"), strings.Join(got, "\n")); diff != "" || e.Counts.BrokenAreas != c.broken {
+				t.Errorf("%+v\n%s", e.Counts, diff)
+			}
+		})
 	}
-	is := func(a *osm.Area, cells float64, tags string) bool {
-		return a != nil && math.Abs(osmtest.AreaOf(osmtest.Multi(a.Polygons))-cells*cell) < cell/1000 && sameTags(a.Tags, tags)
-	}
-	t.Run("one way", func(t *testing.T) {
-		s := osmtest.Sketch{Nodes: osmtest.Grid(), Ways: []osmtest.SketchWay{
-			{ID: 1, Nodes: []int64{0, 3, 33, 30, 0}, Tags: lake}, {ID: 2, Nodes: []int64{11, 12, 22, 21, 11}, Tags: "name=Isle place=islet"},
-		}, Relations: []osmtest.SketchRelation{{ID: 7, Members: "w1:outer w2:inner", Tags: "type=multipolygon source=survey"}}}
-		r := read(t, &s)
-		a := r.Area(region.KindWay, 1)
-		if !is(a, 8, lake) || a.OldStyle || a.Outline != nil || !sameTags(a.Shared, lake+" source=survey") || a.Relation != 7 {
-			t.Errorf("the lake: %+v", a)
-		}
-		if !slices.Equal(r.NotedOf[1], []int64{3}) || !slices.Equal(r.NotedOf[2], []int64{11, 11}) || len(a.Noted) != 1 {
-			t.Errorf("noted: %v, %v", r.NotedOf, a.Noted)
-		}
-		if w := r.Way(1); w == nil || !w.Member || !w.IsArea || w.Outline != nil || !slices.Equal(w.Nodes, s.Ways[0].Nodes) ||
-			!sameTags(w.Tags, lake) || len(r.Ways) != 2 {
-			t.Errorf("the way: %+v", w)
-		}
-		if a := r.Area(region.KindWay, 2); !is(a, 1, "name=Isle place=islet") || a.Shared != nil || len(a.Noted) != 2 {
-			t.Errorf("the isle: %+v", a)
-		}
-		if len(r.Areas) != 2 {
-			t.Error("the relation has become an area as well")
-		}
-	})
-	t.Run("a hole along the edge", func(t *testing.T) {
-		s := osmtest.Sketch{Nodes: osmtest.Grid(), Ways: []osmtest.SketchWay{
-			{ID: 1, Nodes: []int64{0, 1, 2, 3, 33, 30, 0}, Tags: lake}, {ID: 2, Nodes: []int64{1, 2, 12, 11, 1}, Tags: "name=Isle place=islet"},
-		}, Relations: []osmtest.SketchRelation{{ID: 7, Members: "w1:outer w2:inner", Tags: "type=multipolygon name=Lake"}}}
-		r := read(t, &s)
-		if a := r.Area(region.KindWay, 1); !is(a, 8, lake) {
-			t.Errorf("the lake: %+v", a)
-		}
-		if a := r.Area(region.KindWay, 2); !is(a, 1, "name=Isle place=islet") {
-			t.Errorf("the isle: %+v", a)
-		}
-	})
-	t.Run("two relations of one way", func(t *testing.T) {
-		for _, first := range []string{"w1:outer w2:inner", "w1:outer"} {
-			s := osmtest.Sketch{Nodes: osmtest.Grid(), Ways: []osmtest.SketchWay{
-				{ID: 1, Nodes: []int64{0, 3, 33, 30, 0}, Tags: lake}, {ID: 2, Nodes: []int64{11, 12, 22, 21, 11}, Tags: ""},
-			}, Relations: []osmtest.SketchRelation{{ID: 7, Members: first, Tags: "type=multipolygon"}, {ID: 8, Members: "w1:outer", Tags: "type=multipolygon"}}}
-			if a := read(t, &s).Area(region.KindWay, 1); !is(a, 9, lake) || a.Relation != 8 {
-				t.Errorf("%s, and then without a hole: %+v", first, a)
-			}
-			s.Relations[0].ID = 9
-			want := 9.0
-			if first != "w1:outer" {
-				want = 8
-			}
-			if a := read(t, &s).Area(region.KindWay, 1); !is(a, want, lake) || a.Relation != 9 {
-				t.Errorf("%s after one without a hole: %+v", first, a)
-			}
-		}
-	})
-	t.Run("several ways", func(t *testing.T) {
-		s := osmtest.Sketch{Nodes: osmtest.Grid(), Ways: []osmtest.SketchWay{
-			{ID: 1, Nodes: []int64{0, 3, 33}, Tags: lake + " water=lake"}, {ID: 2, Nodes: []int64{33, 30, 0}, Tags: lake}, {ID: 3, Nodes: []int64{11, 12, 22, 21, 11}, Tags: ""},
-		}, Relations: []osmtest.SketchRelation{{ID: 7, Members: "w1:outer w2:outer w3:inner", Tags: "type=multipolygon"}}}
-		r := read(t, &s)
-		if a := r.Area(region.KindRelation, 7); !is(a, 8, lake) || !a.OldStyle || len(a.Noted) != 3 || len(r.Areas) != 1 {
-			t.Errorf("the lake: %+v", a)
-		}
-		for id := range int64(2) {
-			if w := r.Way(id + 1); w == nil || !sameTags(w.Outline, lake) {
-				t.Errorf("its outline: %+v", w)
-			}
-		}
-		if w := r.Way(3); w == nil || w.Outline != nil || len(r.Ways) != 3 {
-			t.Errorf("its hole: %+v", w)
-		}
-	})
-	t.Run("name on the relation, kind on the ways", func(t *testing.T) {
-		s := osmtest.Sketch{Nodes: osmtest.Grid(), Ways: []osmtest.SketchWay{
-			{ID: 1, Nodes: []int64{0, 3, 33, 30, 0}, Tags: "natural=water"}, {ID: 2, Nodes: []int64{55, 56, 66, 65, 55}, Tags: "natural=water"},
-		}, Relations: []osmtest.SketchRelation{{ID: 7, Members: "w1:outer w2:outer", Tags: "type=multipolygon name=Twin+Lakes"}}}
-		r := read(t, &s)
-		for id, cells := range []float64{9, 1} {
-			a := r.Area(region.KindWay, int64(id+1))
-			if !is(a, cells, "natural=water") || !sameTags(a.Shared, "natural=water name=Twin+Lakes") || a.Relation != 7 {
-				t.Errorf("a lake: %+v", a)
-			}
-		}
-		if len(r.Areas) != 2 {
-			t.Errorf("areas: %+v", r.Areas)
-		}
-	})
-	t.Run("outlines that are something else", func(t *testing.T) {
-		s := osmtest.Sketch{Nodes: osmtest.Grid(), Ways: []osmtest.SketchWay{
-			{ID: 1, Nodes: []int64{0, 3, 33}, Tags: "name=North highway=residential"}, {ID: 2, Nodes: []int64{33, 30, 0}, Tags: "name=South highway=residential"},
-		}, Relations: []osmtest.SketchRelation{{ID: 7, Members: "w1:outer w2:outer", Tags: "type=multipolygon"}}}
-		r := read(t, &s)
-		if len(r.Areas) != 0 || len(r.Ways) != 2 || r.Ways[0].Outline != nil || r.Ways[1].Outline != nil {
-			t.Errorf("areas: %+v, ways: %+v", r.Areas, r.Ways)
-		}
-	})
-	t.Run("an outline that is not all there", func(t *testing.T) {
-		s := osmtest.Sketch{Nodes: osmtest.Grid(), Ways: []osmtest.SketchWay{
-			{ID: 1, Nodes: []int64{998, 3, 33, 999}, Tags: lake}, {ID: 2, Nodes: []int64{997, 4, 5, 997}, Tags: lake},
-		}, Relations: []osmtest.SketchRelation{{ID: 7, Members: "w1:outer w2:outer", Tags: "type=multipolygon"}}}
-		r := new(osmtest.Recorder)
-		e := s.Read(t, r)
-		if w := r.Way(1); w == nil || w.Closed() || w.Lacks != 2 || !slices.Equal(w.Nodes, s.Ways[0].Nodes) {
-			t.Errorf("the open way: %+v", w)
-		}
-		if w := r.Way(2); w == nil || !w.Closed() || w.Lacks != 2 {
-			t.Errorf("the closed way: %+v", w)
-		}
-		if c := e.Counts; c.BrokenAreas != 1 || c.MissingNodes != 4 || len(r.Areas) != 0 {
-			t.Errorf("counts: %+v", c)
-		}
-	})
 }
 
-// sameTags says whether a set has some tags, and no others, in whatever order.
-func sameTags(t *tags.Set, want string) bool {
-	w := osmtest.Tags(want)
-	if t == nil || t.Len() != w.Len() {
-		return false
-	}
-	for _, tag := range w.All {
-		if t.Find(tag.Key) != tag.Value {
-			return false
+func TestIsArea(t *testing.T) {
+	t.Parallel()
+	for want, all := range map[bool][]string{
+		true: {"building=yes", "building:part=yes", "addr:housenumber=5", "amenity=school barrier=fence", "leisure=park", "leisure=track", "shop=mall",
+			"tourism=zoo", "historic=castle", "office=company", "craft=brewery", "landuse=forest", "place=island", "boundary=administrative",
+			"natural=water", "highway=pedestrian area=yes", "highway=services area=yes", "area=yes highway=footway", "barrier=hedge area=yes",
+			"railway=station", "waterway=riverbank", "power=substation", "aeroway=aerodrome", "man_made=pier", "area=yes"},
+		false: {"building=no", "leisure=slipway", "natural=coastline", "natural=cliff", "natural=tree_row", "highway=residential", "highway=pedestrian",
+			"highway=services", "building=yes highway=corridor", "barrier=wall", "railway=rail", "waterway=river", "power=line", "aeroway=taxiway",
+			"man_made=pipeline", "amenity=parking area=no", "route=ferry", "name=Nothing", ""},
+	} {
+		for _, tags := range all {
+			if osm.IsArea(osmtest.Tags(tags)) != want {
+				t.Errorf("%s: %v", tags, !want)
+			}
 		}
 	}
-	return true
 }

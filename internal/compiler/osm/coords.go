@@ -9,13 +9,13 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 )
 
-// CoordOf rounds a position.
+// CoordOf rounds a position in degrees.
 func CoordOf(p orb.Point) Coord {
 	return Coord{Lon: int32(math.Round(p[0] * 1e7)), Lat: int32(math.Round(p[1] * 1e7))}
 }
 
-// AppendLine appends the positions of a line to a record, each but the first as the difference to the one before.
-// ReadLine reads them.
+// AppendLine appends the positions of a line to a record, each as the difference to the one before. ReadLine reads
+// them.
 func AppendLine(row []byte, line []Coord) []byte {
 	row = binary.AppendUvarint(row, uint64(len(line)))
 	last := Coord{}

@@ -6,8 +6,9 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
 )
 
-// The convention of OpenStreetMap on closed ways that carry no area tag of their own. They are areas with these keys;
-// with some only if they have one of these values, or none of those. All others (barrier, power lines, …) are lines.
+// The convention of OpenStreetMap for closed ways without an area tag. They are areas if they have one of areaKeys, a
+// key of areaOnly with one of its values, or a key of areaExcept with another value. All others, such as barriers, are
+// lines.
 var (
 	areaKeys = `
 		addr:housenumber addr:conscriptionnumber addr:housename addr:streetnumber amenity boundary building building:part
@@ -32,7 +33,7 @@ var (
 	}
 )
 
-// areaRules say for each key which values make a closed way an area.
+// areaRules tell for each key which values make a closed way an area.
 var areaRules = func() (rules [256]func(value string) bool) {
 	add := func(key, values string, only bool) {
 		named := map[string]bool{"no": !only}
@@ -53,8 +54,8 @@ var areaRules = func() (rules [256]func(value string) bool) {
 	return rules
 }()
 
-// IsArea says whether a way with these tags is an area where it is closed. A closed way with highway is a line, a
-// roundabout or a track, unless it says area=yes.
+// IsArea reports whether a way with these tags is an area if it is closed. A closed way with highway is a line, such as
+// a roundabout, unless it has area=yes.
 func IsArea(t *tags.Set) bool {
 	if area := t.Get(tags.Area); area == "yes" || area == "no" {
 		return area == "yes"

@@ -13,10 +13,10 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// Nodes are the positions of all nodes: some twelve bytes a node, in mapped files. Nodes have numbers from 0 on, which
-// rise with their ids. Any number of goroutines may ask.
+// Nodes has the positions of all nodes, in mapped files with some twelve bytes a node. It numbers the nodes from 0 on
+// in the order of their ids. Reading is safe for concurrent use.
 type Nodes struct {
-	blocks *scratch.Array[nodeBlock] // those with any node, by their ids
+	blocks *scratch.Array[nodeBlock] // those with any node, by id
 	at     *scratch.Array[place]
 
 	dir    *scratch.Dir
@@ -24,7 +24,7 @@ type Nodes struct {
 	sorter *scratch.Sorter[locatedNode]
 }
 
-// nodeBlock are the nodes of 64 ids in a row.
+// nodeBlock is the nodes of 64 consecutive ids.
 type nodeBlock struct {
 	id    int64  // the first of the ids
 	first uint64 // the number of the first node
@@ -38,15 +38,16 @@ type locatedNode struct {
 	version int32
 }
 
-// place is a position in 1e-7 degrees of which the latitude is doubled, and odd where a consumer noted the node.
+// place is a position in 1e-7 degrees. Its latitude is doubled, and odd if a consumer noted the node.
 type place struct{ lon, lat2 int32 }
 
 func placeOf(lon, lat int32) place { return place{lon, 2 * lat} }
 func (p place) coord() Coord       { return Coord{Lon: p.lon, Lat: p.lat2 >> 1} }
 func (p place) noted() bool        { return p.lat2&1 != 0 }
 
-// newNodes makes an empty store. Nodes that do not come in the order of their ids, as those of several files, are
-// sorted on disk. Of several with one id the newest stays, and of these the one in the north-east.
+// newNodes makes an empty store. Nodes that do not come in the order of their ids, such as those of several files, are
+// sorted on disk. Of several with one id it keeps the newest, and of equal versions the most northern, then eastern
+// one.
 func newNodes(dir *scratch.Dir, sorted bool) *Nodes {
 	l := &Nodes{dir: dir, blocks: scratch.NewArray[nodeBlock](dir, "node-ids"),
 		at: scratch.NewArray[place](dir, "node-locations")}
@@ -84,7 +85,7 @@ func (l *Nodes) add(nodes []locatedNode) error {
 	return nil
 }
 
-// unsorted begins to sort, with what is there already.
+// unsorted begins to sort, and moves the nodes that are there to the sorter.
 func (l *Nodes) unsorted() error {
 	l.sort()
 	for _, b := range l.blocks.Slice() {
@@ -100,7 +101,7 @@ func (l *Nodes) unsorted() error {
 	return nil
 }
 
-// append adds a node that follows those that are there.
+// append adds a node with a greater id than all others.
 func (l *Nodes) append(n locatedNode) error {
 	id := n.id &^ 63
 	if i := l.blocks.Len(); i == 0 || l.blocks.Slice()[i-1].id != id {
@@ -113,7 +114,7 @@ func (l *Nodes) append(n locatedNode) error {
 	return l.at.Append(n.at)
 }
 
-// finish prepares for looking up.
+// finish prepares for lookups.
 func (l *Nodes) finish(ctx context.Context) error {
 	if l.sorter == nil {
 		return nil
@@ -126,8 +127,8 @@ func (l *Nodes) finish(ctx context.Context) error {
 	})
 }
 
-// found remembers where nodes were found, to be tried first: the last block, and recent ones by the last bits of their
-// ids. The nodes of a way, and those of ways near it, often have ids close together.
+// found is a cache of blocks to be tried first: the last one, and recent ones by the last bits of their ids. The nodes
+// of neighbouring ways often have similar ids.
 type found struct {
 	last   int
 	recent [256]int
@@ -149,8 +150,8 @@ func (l *Nodes) find(id int64, f *found) (number uint64, ok bool) {
 	return b.first + uint64(bits.OnesCount64(b.has&(bit-1))), b.id == of && b.has&bit != 0
 }
 
-// search returns where the block of an id is, if it is there, in steps that become longer the farther it is from a
-// place.
+// search returns the index of the last block that does not begin after an id, or 0. It is an exponential search from an
+// index.
 func search(blocks []nodeBlock, id int64, from int) int {
 	lo, hi := from, from+1
 	for step := 1; lo > 0 && blocks[lo].id > id; step *= 2 {
@@ -169,19 +170,19 @@ func search(blocks []nodeBlock, id int64, from int) int {
 	return lo
 }
 
-// Find returns the number of a node; false if the extracts lack it.
+// Find returns the number of a node, or false if it is not in the extracts.
 func (l *Nodes) Find(id int64) (number uint64, ok bool) { return l.find(id, new(found)) }
 
 // At returns the position of a node.
 func (l *Nodes) At(number uint64) Coord { return l.at.Slice()[number].coord() }
 
-// Len is how many nodes there are.
+// Len returns the number of nodes.
 func (l *Nodes) Len() int { return l.at.Len() }
 
-// cover returns the bounds of the nodes, and the tiles that hold any.
+// cover returns the bounds of the nodes, and the tiles with any node.
 func (l *Nodes) cover() (orb.Bound, *Tiles) {
-	// To tell the tile of a position takes long. So it is told once for small cells that lie in one tile; the last ones
-	// are kept, by the last bits of their numbers.
+	// Computing the tile of a position is slow. So it is done once for each small cell in a single tile. A cache has
+	// recent cells by the last bits of their numbers.
 	const cellBits, kept = 15, 128
 	var cells [kept][kept]struct {
 		cell    Coord

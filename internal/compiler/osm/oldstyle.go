@@ -10,20 +10,21 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
 )
 
-// In the old style, which OpenStreetMap gave up in 2017, a multipolygon has its tags from its outer ways. A relation
-// that says of itself nothing but its type may be one. Its outer ways that are areas by their tags are held back until
-// all such relations have been put together: they are then handed over with what the relations make of them.
+// An old-style multipolygon, which OpenStreetMap abolished in 2017, has its tags on its outer ways. A relation without
+// main tags may be one. Its outer ways that are areas are held back until all such relations have been assembled. Then
+// they are handed over with their claims.
 
-// claim is what a relation makes of an outer way.
+// claim is the meaning that a relation gives to an outer way.
 type claim struct {
-	outline  *tags.Set // of the area that it encloses with others; or, if it is the only one around a polygon:
-	polygon  Polygon   // with its holes,
-	shared   *tags.Set // its tags,
-	relation int64     // and the relation
+	outline *tags.Set // of the area, if other ways bound it too
+	// If it is the only way around a polygon:
+	polygon  Polygon
+	shared   *tags.Set // the tags of way and relation
+	relation int64
 }
 
-// assembleOldStyle hands over the areas of relations in the old style that several ways enclose, and the ways that were
-// held back. Of several claims to a way the last one counts.
+// assembleOldStyle hands over the old-style areas that several ways bound, and the ways that were held back. The last
+// of several claims to a way counts.
 func (r *reader) assembleOldStyle(ctx context.Context) error {
 	claims := make(map[int64]claim)
 	b := r.newBatch()
@@ -43,7 +44,7 @@ func (r *reader) assembleOldStyle(ctx context.Context) error {
 	})
 }
 
-// resolve finds the tags of the polygons of a relation.
+// resolve finds the tags of the polygons of a relation, and hands over those that several ways bound.
 func (b *batch) resolve(relation int, claims map[int64]claim) {
 	area, made := b.assembleArea(b.r.areas.oldStyle, relation)
 	var list []*Area
@@ -76,8 +77,8 @@ func (b *batch) resolve(relation int, claims map[int64]claim) {
 	}
 }
 
-// sharedTags returns the tags that all of the ways have, and those of their relation; nil if the ways are no areas by
-// their tags, or share none.
+// sharedTags returns the tags that all of the ways have, and those of their relation. It returns nil if the ways are no
+// areas, or have no tags in common.
 func (b *batch) sharedTags(ofRelation *tags.Set, ways []int64) *tags.Set {
 	var shared posm.Tags
 	for i, id := range ways {

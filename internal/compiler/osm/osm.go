@@ -1,5 +1,6 @@
-// Package osm reads OpenStreetMap extracts once and hands their objects to consumers: nodes with their tags, ways with
-// the positions of their nodes, and areas with their finished polygons. It begins at Read and Consumer.
+// Package osm reads OpenStreetMap extracts once and hands their objects to consumers: nodes with tags, ways with the
+// positions of their nodes, and areas with polygons. It does not know what the consumers make of them. Package osmfile
+// reads the files, and package rings makes the polygons. Begin at Read and Consumer.
 package osm
 
 import (
@@ -12,44 +13,44 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// A Coord is a position in 1e-7 degrees, a Ring a list of which the last is the first, and a Polygon an outer ring,
-// counter-clockwise, with its holes, clockwise.
+// A Coord is a position in 1e-7 degrees. A Ring is a closed list of them, whose last one is the first. A Polygon is a
+// counter-clockwise outer ring with clockwise holes.
 type (
 	Coord   = rings.Coord
 	Ring    = rings.Ring
 	Polygon = rings.Polygon
 )
 
-// Consumer makes something of objects. Each object is handed to it once, in its newest version, in this order: nodes
-// and relations; then Located is called; then ways; then areas of relations.
+// Consumer uses objects. It gets each object once, in its newest version, in this order: nodes and relations, then a
+// call of Located, then ways, then the areas of relations.
 //
-// Objects are handed to batches in several goroutines at a time. Take puts together what batches gathered, in the order
-// of the files, so that the result depends on the files alone.
+// Several goroutines hand objects to batches. Take then takes the batches in the order of the files, so that the result
+// depends only on the files.
 type Consumer interface {
 	// NewBatch makes an empty batch.
 	NewBatch() Batch
-	// Take takes what a batch has gathered, and empties it for the next objects. It is never called concurrently with
-	// itself, Located or Finish of the same consumer.
+	// Take takes the content of a batch, and empties the batch for the next objects. It is never called concurrently with
+	// Take, Located or Finish of the same consumer.
 	Take(b Batch) error
-	// Located is called when all nodes have been read, before the first way: nodes can be looked up from then on, until
+	// Located is called when all nodes have been read, before the first way. Nodes can be looked up from then on, until
 	// Finish returns.
 	Located(ctx context.Context, nodes *Nodes) error
 	// Finish is called after the last object.
 	Finish(ctx context.Context) error
 }
 
-// Batch gathers what a consumer needs of some objects in a row. It is used by one goroutine at a time. The objects and
-// their lists are valid during the call; texts of tags may be kept until the batch is taken.
+// Batch gathers what a consumer needs of consecutive objects. One goroutine at a time uses it. Objects and their lists
+// are valid during the call. Texts of tags may be kept until the batch is taken.
 type Batch interface {
-	// Node is called with nodes that have tags. It says whether the consumer wants to recognize the node again where a way
-	// leads through it: see Way.Noted.
+	// Node is called with nodes that have tags. It reports whether to note the node, so that ways through it are
+	// recognized: see Way.Noted.
 	Node(n *Node) (note bool)
-	// Relation is called with all relations. It says whether the consumer wants the area of it, if it is one that has one
+	// Relation is called with all relations. It reports whether the consumer wants the relation's area, if it has one
 	// (type=multipolygon or boundary).
 	Relation(r *Relation) (wantArea bool)
-	// Way is called with all ways of at least two nodes, areas among them.
+	// Way is called with all ways of at least two nodes, including areas.
 	Way(w *Way)
-	// Area is called with closed ways that are areas by their tags, and with the relations that are wanted.
+	// Area is called with closed ways that are areas by their tags, and with the relations that consumers want.
 	Area(a *Area)
 }
 
@@ -60,29 +61,28 @@ type Node struct {
 	Tags *tags.Set
 }
 
-// Missing is the number of a node that the extracts lack.
+// Missing is the number of a node that is not in the extracts.
 const Missing = ^uint64(0)
 
-// Way is a way. No two nodes in a row are the same.
+// Way is a way. No two consecutive nodes are the same.
 type Way struct {
 	ID   int64
 	Tags *tags.Set
-	// Nodes are the ids of its nodes; Numbers their numbers (see Nodes), or Missing; and Coords their positions, which
-	// mean nothing where the node is missing. All have the same length.
+	// Nodes are the ids of its nodes, Numbers their numbers (see Nodes) or Missing, and Coords their positions, which are
+	// zero for missing nodes. All have the same length.
 	Nodes   []int64
 	Numbers []uint64
 	Coords  []Coord
-	// Lacks is how many of its nodes are missing.
+	// Lacks is the number of missing nodes.
 	Lacks int
-	// Noted says that some node of it is one that a consumer noted. NodeNoted tells which.
+	// Noted says that a consumer noted some of its nodes. NodeNoted tells which.
 	Noted bool
-	// Member says that it is a member of a relation that has an area.
+	// Member says that it is a member of a relation with an area.
 	Member bool
-	// IsArea says that its tags make it an area where it is closed, and HasArea that it is handed over as an Area too: it
-	// is closed, nothing of it is missing, and it encloses something.
+	// IsArea says that its tags make it an area if it is closed. HasArea says that it comes as an Area, too: it is closed
+	// and complete, and encloses something.
 	IsArea, HasArea bool
-	// Outline is set for a part of the outline of a multipolygon in the old style, which has its tags from its ways: those
-	// of the area, which is handed over as well.
+	// Outline is set for a part of the outline of an old-style multipolygon: the tags of its area, which comes as well.
 	Outline *tags.Set
 
 	claim         claim
@@ -91,8 +91,7 @@ type Way struct {
 	isRoad, asked bool // see Road
 }
 
-// Road returns what the way is to those who travel along it; false if nobody does. It is found out once for all
-// consumers.
+// Road returns the way as a road, or false if no one travels along it. It is computed once for all consumers.
 func (w *Way) Road() (*profile.Road, bool) {
 	if !w.asked {
 		w.road, w.isRoad = profile.RoadOf(w.Tags)
@@ -101,15 +100,15 @@ func (w *Way) Road() (*profile.Road, bool) {
 	return &w.road, w.isRoad
 }
 
-// Closed says whether it ends where it begins.
+// Closed reports whether the way ends at its first node.
 func (w *Way) Closed() bool { return w.Nodes[0] == w.Nodes[len(w.Nodes)-1] }
 
-// NodeNoted says whether the i-th node is one that a consumer noted.
+// NodeNoted reports whether a consumer noted the i-th node.
 func (w *Way) NodeNoted(i int) bool {
 	return w.Noted && w.Numbers[i] != Missing && w.nodes.at.Slice()[w.Numbers[i]].noted()
 }
 
-// Parts yields the parts of at least two nodes between those that are missing: from the one to before the other.
+// Parts yields the index ranges [from, to) of at least two nodes between missing ones.
 func (w *Way) Parts(yield func(from, to int) bool) {
 	from := 0
 	for to := range len(w.Numbers) + 1 {
@@ -130,23 +129,23 @@ type Relation struct {
 	Members []Member
 }
 
-// Member is an object that a relation has.
+// Member is a member of a relation.
 type Member = osmfile.Member
 
-// Area is a closed way or a relation with its polygons, at least one.
+// Area is a closed way or a relation with its polygons, of which there is at least one.
 type Area struct {
 	Kind     region.Kind
 	ID       int64
 	Tags     *tags.Set
 	Polygons []Polygon
-	// Noted are the numbers of those of its nodes that consumers noted, in the order in which its ways come to them.
+	// Noted are the numbers of its noted nodes, in the order of its ways.
 	Noted []uint64
-	// OldStyle says that the tags are those of the ways of a multipolygon relation that has none itself.
+	// OldStyle says that the tags are those of the ways of a multipolygon relation without tags.
 	OldStyle bool
-	// Outline is that of the way, if it is one.
+	// Outline is Way.Outline, if it is a way.
 	Outline *tags.Set
-	// Shared is set for a way that is the only outer way of a multipolygon in the old style: the tags of the way and those
-	// of the relation. Relation is its id.
+	// Shared is set for a way that is the only outer way of an old-style multipolygon: the tags of the way and of the
+	// relation, whose id is Relation.
 	Shared   *tags.Set
 	Relation int64
 }

@@ -18,10 +18,10 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// Counts is what was read and what had to be left out.
+// Counts is how many objects were read and left out.
 type Counts struct {
 	Nodes, Ways, Relations int64
-	MissingNodes           int64 // references to nodes that the extracts lack
+	MissingNodes           int64 // references to nodes that are not in the extracts
 	TooLarge               int64 // ways and relations beyond the limits of an object
 	BrokenAreas            int64 // areas that could not be closed
 	RepairedRings          int64
@@ -37,25 +37,25 @@ func (c *Counts) add(o Counts) {
 	c.RepairedRings += o.RepairedRings
 }
 
-// Extracts is what is known of extracts beside their objects.
+// Extracts describes extracts, apart from their objects.
 type Extracts struct {
 	Counts Counts
 	Bounds orb.Bound // of the nodes
-	Tiles  *Tiles    // of zoom 12 that hold any node
-	// Timestamp is that of the newest extract (replication time or newest object), zero when unknown.
+	Tiles  *Tiles    // of zoom 12 with any node
+	// Timestamp is that of the newest extract: its replication time or its newest object. It is zero when unknown.
 	Timestamp time.Time
 }
 
-// Read reads extracts and hands their objects to consumers. It takes a part of dir.Memory, and its files are in dir.
-// An error names the file.
+// Read reads extracts and hands their objects to consumers. It takes a part of dir.Memory, and keeps its files in dir.
+// Errors name the extract.
 //
-// It goes through the files twice: for nodes and relations, which tell what ways are needed for, and for ways. Several
-// files are gone through once more before, to tell which of them has the newest version of an object.
+// It reads the files twice: first nodes and relations, which tell what ways are needed for, and then ways. It reads
+// several files once more before these, to find the newest version of each object.
 func Read(ctx context.Context, dir *scratch.Dir, paths []string, bar *pipeline.Bar, consumers ...Consumer) (
 	*Extracts, error) {
 	r := &reader{paths: paths, bar: bar, consumers: consumers, versions: newVersions(dir),
 		nodes: newNodes(dir, len(paths) == 1), areas: newAreas(dir)}
-	// All of them before any is read, which may take long.
+	// Open all of them before reading, which may take long.
 	for _, path := range paths {
 		f, err := osmfile.Open(path, dir, bar)
 		if err != nil {
@@ -75,7 +75,7 @@ type reader struct {
 	consumers []Consumer
 
 	stage    string // of the passes over the files
-	file     int    // the one that is being read
+	file     int    // the index of the one that is being read
 	versions *versions
 	nodes    *Nodes
 	areas    *areas
@@ -110,7 +110,7 @@ func (r *reader) read(ctx context.Context) (*Extracts, error) {
 		return nil, err
 	}
 	if r.counts.Nodes+r.counts.Ways+r.counts.Relations == 0 {
-		return nil, fmt.Errorf("%s: holds no map data", r.paths[0])
+		return nil, fmt.Errorf("%s: has no map data", r.paths[0])
 	}
 	if err := r.assemble(ctx); err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (r *reader) read(ctx context.Context) (*Extracts, error) {
 	return e, errors.Join(r.nodes.free(), r.areas.free(), r.versions.losers.Free())
 }
 
-// eachConsumer calls all consumers at a time. The first error ends the others.
+// eachConsumer calls f for all consumers concurrently. The first error ends the others.
 func (r *reader) eachConsumer(ctx context.Context, f func(context.Context, Consumer) error) error {
 	all, ctx := errgroup.WithContext(ctx)
 	for _, c := range r.consumers {
@@ -133,7 +133,7 @@ func (r *reader) eachConsumer(ctx context.Context, f func(context.Context, Consu
 	return all.Wait()
 }
 
-// pass goes through all files, and finishes what has been found.
+// pass reads all files, and calls finish.
 func (r *reader) pass(ctx context.Context, stage string, wanted osmfile.Kinds,
 	finish func(context.Context) error) error {
 	r.stage = stage
@@ -154,11 +154,11 @@ func (r *reader) pass(ctx context.Context, stage string, wanted osmfile.Kinds,
 	return finish(ctx)
 }
 
-// batch is what was made of some objects in a row.
+// batch is the result of consecutive objects.
 type batch struct {
 	r     *reader
 	parts []Batch // of the consumers
-	load  int     // how much is in it, by a rough measure
+	load  int     // a rough measure of its size
 
 	versions []version
 	nodes    []locatedNode
@@ -173,7 +173,7 @@ type batch struct {
 	found    found
 }
 
-// fullLoad is what a batch holds before it is handed over: about as many objects, and references to others.
+// fullLoad is the load at which a batch is handed over: about as many objects, tags and references.
 const fullLoad = 1 << 15
 
 func (r *reader) newBatch() *batch {
@@ -184,14 +184,14 @@ func (r *reader) newBatch() *batch {
 	return b
 }
 
-// take takes what a batch has gathered, in the order of the files.
+// take takes the content of a batch. It is called in the order of the files.
 func (r *reader) take(b *batch) error {
 	r.counts.add(b.counts)
 	if err := errors.Join(r.versions.add(b.versions), r.nodes.add(b.nodes), b.areas.take()); err != nil {
 		return err
 	}
 	b.versions, b.nodes, b.counts, b.load = b.versions[:0], b.nodes[:0], Counts{}, 0
-	// The consumers share nothing, and taking is what is done on one core only.
+	// Consumers are independent. Without this, taking would be the only work on a single core.
 	var all errgroup.Group
 	for i, c := range r.consumers {
 		all.Go(func() error { return c.Take(b.parts[i]) })
@@ -206,7 +206,7 @@ func (b *batch) Add(o *osmfile.Object) (full bool) {
 	case b.r.stage == stageVersions:
 		b.versions = append(b.versions, version{o.ID, o.Version, int32(b.r.file), o.Kind})
 	case len(b.r.files) > 1 && !b.r.versions.wins(o, b.r.file):
-	case o.Kind == region.KindWay && b.r.stage == stageNodes: // which says where its nodes are
+	case o.Kind == region.KindWay && b.r.stage == stageNodes: // a way with the positions of its nodes
 		for _, p := range o.Places {
 			b.nodes = append(b.nodes, locatedNode{id: p.ID, at: placeOf(p.Lon, p.Lat)})
 		}
@@ -267,13 +267,13 @@ func (b *batch) addWay(o *osmfile.Object) {
 	if w.Member, outline = b.r.areas.hasMember(w.ID); w.Member {
 		b.areas.addMember(w)
 		if w.IsArea && outline {
-			return // until it is known whether its tags are those of the relation's area
+			return // until it is known whether its tags belong to the area of a relation
 		}
 	}
 	b.deliver(w)
 }
 
-// locate completes a way of which the id, the tags and the nodes are known.
+// locate completes a way with an id, tags and nodes.
 func (b *batch) locate(w *Way) {
 	*w = Way{ID: w.ID, Tags: w.Tags, Nodes: w.Nodes, Numbers: w.Numbers[:0], Coords: w.Coords[:0], nodes: b.r.nodes}
 	places := b.r.nodes.at.Slice()
@@ -290,12 +290,12 @@ func (b *batch) locate(w *Way) {
 	}
 }
 
-// deliver hands a way to the consumers, and what it encloses.
+// deliver hands a way and its area to the consumers.
 func (b *batch) deliver(w *Way) {
 	polygon, area := w.claim.polygon, 0.0
 	switch {
 	case polygon != nil, !w.IsArea, !w.Closed():
-	case w.Lacks > 0: // without some of its corners an area is another one
+	case w.Lacks > 0: // its shape is not known
 		b.counts.BrokenAreas++
 	default:
 		area = Ring(w.Coords).Area()
@@ -309,7 +309,7 @@ func (b *batch) deliver(w *Way) {
 	}
 	if polygon == nil {
 		if area < 0 {
-			slices.Reverse(w.Coords) // they are not used again
+			slices.Reverse(w.Coords) // which are not used again
 		}
 		b.closed = append(b.closed[:0], w.Coords)
 		polygon = b.closed
@@ -319,7 +319,7 @@ func (b *batch) deliver(w *Way) {
 	b.deliverArea(&b.area)
 }
 
-// appendNoted appends the numbers of those of its nodes that consumers noted.
+// appendNoted appends the numbers of its noted nodes.
 func (w *Way) appendNoted(list []uint64) []uint64 {
 	for i, n := range w.Numbers {
 		if w.NodeNoted(i) {
@@ -335,7 +335,7 @@ func (b *batch) deliverArea(a *Area) {
 	}
 }
 
-// named names the file of an error, unless it comes from package os and does so itself.
+// named adds the path to an error, unless it is one of package os, which has it.
 func named(path string, err error) error {
 	if _, ok := errors.AsType[*fs.PathError](err); ok {
 		return err

@@ -18,6 +18,7 @@ import (
 	"github.com/paulmach/orb"
 	"github.com/paulmach/orb/planar"
 
+	"github.com/mapsedge/caddy-maps/internal/base/pipeline"
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/testkit"
@@ -32,59 +33,40 @@ func BenchmarkDelaware(b *testing.B) {
 	}
 }
 
-func BenchmarkAndorra(b *testing.B) {
-	path := testkit.Extract(b, testkit.Andorra)
-	b.ReportAllocs()
-	for b.Loop() {
-		osmtest.Read(b, []string{path}, new(osmtest.Recorder))
-	}
-}
-
 // TestDelaware compares the largest areas of a real extract with what libosmium makes of it.
 func TestDelaware(t *testing.T) {
+	t.Parallel()
 	r := new(osmtest.Recorder)
 	e := osmtest.Read(t, []string{testkit.Extract(t, testkit.Delaware)}, r)
 	r.Check(t)
-	// Eleven ways have but one node.
+	// Eleven ways have a single node.
 	if c := e.Counts; c.Nodes != 723870 || c.Ways != 73144 || c.Relations != 1644 || c.MissingNodes != 0 ||
-		c.RepairedRings != 0 || c.TooLarge != 0 || len(r.Ways) != 73144-11 || len(r.Relations) != 1644 {
-		t.Errorf("counts: %+v, %d ways, %d relations", c, len(r.Ways), len(r.Relations))
-	}
-	if want := time.Date(2016, 8, 10, 19, 28, 3, 0, time.UTC); !e.Timestamp.Equal(want) {
-		t.Errorf("timestamp %v", e.Timestamp)
-	}
-	if !slices.IsSorted(e.Tiles.Sorted()) {
-		t.Error("tiles are not sorted")
+		c.RepairedRings != 0 || c.TooLarge != 0 || len(r.Ways) != 73144-11 || len(r.Relations) != 1644 ||
+		!e.Timestamp.Equal(time.Date(2016, 8, 10, 19, 28, 3, 0, time.UTC)) {
+		t.Errorf("%+v, %d ways, %d relations, %v", c, len(r.Ways), len(r.Relations), e.Timestamp)
 	}
 	// Areas in square degrees, as libosmium assembles them.
-	for _, test := range []struct {
-		id       int64
-		name     string
-		area     float64
-		polygons int
+	for id, want := range map[int64]struct {
+		name string
+		area float64
 	}{
-		{162110, "Delaware", 0.6692535036, 1},
-		{1245078, "Kent County", 0.2154064066, 1},
-		{117178, "Dover", 0.0062626491, 1},
-		{384312, "Newark", 0.0025423563, 1},
-		{1283198, "Sawpit Cove", 0.0000080004, 1},
+		162110:  {"Delaware", 0.6692535036},
+		1245078: {"Kent County", 0.2154064066},
+		117178:  {"Dover", 0.0062626491},
+		384312:  {"Newark", 0.0025423563},
+		1283198: {"Sawpit Cove", 0.0000080004},
 	} {
-		a := r.Area(region.KindRelation, test.id)
-		if a == nil || a.Tags.Find("name") != test.name {
-			t.Errorf("%s: %+v", test.name, a)
-			continue
-		}
-		mp := osmtest.Multi(a.Polygons)
-		if got := osmtest.AreaOf(mp); math.Abs(got-test.area) > 1e-9 || len(mp) != test.polygons {
-			t.Errorf("%s: %.10f square degrees in %d polygons, want %.10f in %d", test.name, got, len(mp), test.area,
-				test.polygons)
+		a := r.Area(region.KindRelation, id)
+		if a == nil || a.Tags.Find("name") != want.name || len(a.Polygons) != 1 ||
+			math.Abs(planar.Area(osmtest.Multi(a.Polygons))-want.area) > 1e-9 {
+			t.Errorf("%s: %+v", want.name, a)
 		}
 	}
 	capitol := orb.Point{-75.5198, 39.1573}
 	if !planar.MultiPolygonContains(osmtest.Multi(r.Area(region.KindRelation, 117178).Polygons), capitol) {
 		t.Error("Legislative Hall is not in Dover")
 	}
-	// The county runs beyond the extract: what is there of it encloses nothing.
+	// The county extends beyond the extract, and the part that is there encloses nothing.
 	if a := r.Area(region.KindRelation, 417832); a != nil {
 		t.Errorf("Chester County: %v", a.Polygons)
 	}
@@ -94,28 +76,11 @@ func TestDelaware(t *testing.T) {
 	}
 }
 
-func TestAndorra(t *testing.T) {
-	testkit.Whole(t)
-	r := new(osmtest.Recorder)
-	e := osmtest.Read(t, []string{testkit.Extract(t, testkit.Andorra)}, r)
-	r.Check(t)
-	if c := e.Counts; c.Nodes != 203265 || c.Ways != 9080 || c.Relations != 233 {
-		t.Errorf("counts: %+v", c)
-	}
-	if want := time.Date(2018, 3, 1, 21, 43, 2, 0, time.UTC); !e.Timestamp.Equal(want) {
-		t.Errorf("timestamp %v", e.Timestamp)
-	}
-	country := r.Area(region.KindRelation, 9407)
-	if country == nil || country.Tags.Find("admin_level") != "2" ||
-		!planar.MultiPolygonContains(osmtest.Multi(country.Polygons), orb.Point{1.5218, 42.5063}) {
-		t.Errorf("Andorra la Vella is not in Andorra: %+v", country)
-	}
-}
-
-// content is all that consumers are told, in a form to compare.
+// content is all that consumers are told.
 type content struct {
 	Extracts osm.Extracts
 	Objects  []string // in their order
+	Places   []string // of the ways' nodes
 }
 
 // contentOf reads extracts, with every second node noted.
@@ -124,28 +89,19 @@ func contentOf(t testing.TB, paths ...string) *content {
 	r := &osmtest.Recorder{Notes: func(n *osm.Node) bool { return n.ID%2 == 1 }}
 	e := osmtest.Read(t, paths, r)
 	r.Check(t)
-	c := &content{Extracts: *e}
-	for _, n := range r.Nodes {
-		c.Objects = append(c.Objects, fmt.Sprint("node ", n.ID, n.At, n.Tags.OSM()))
-	}
-	for _, rel := range r.Relations {
-		c.Objects = append(c.Objects, fmt.Sprint("relation ", rel.ID, rel.Tags.OSM(), rel.Members))
-	}
+	c := &content{Extracts: *e, Objects: r.Objects()}
 	for _, w := range r.Ways {
-		c.Objects = append(c.Objects, fmt.Sprint("way ", w.ID, w.Tags.OSM(), w.Nodes, w.Numbers, w.Coords, w.Lacks, w.Member,
-			w.IsArea, r.NotedOf[w.ID]))
-	}
-	for _, a := range r.Areas {
-		c.Objects = append(c.Objects, fmt.Sprint("area ", a.Kind, a.ID, a.Tags.OSM(), a.Polygons, a.Noted, a.OldStyle))
+		c.Places = append(c.Places, fmt.Sprint(w.ID, w.Numbers, w.Coords, w.IsArea))
 	}
 	return c
 }
 
 var compareTiles = cmp.Comparer(func(a, b osm.Tiles) bool { return slices.Equal(a.Sorted(), b.Sorted()) })
 
-// TestFormats: one map in each form gives the same objects, whatever the file is called.
+// TestFormats: one map in each form gives the same objects, with any file name.
 func TestFormats(t *testing.T) {
-	text := []byte(osmtest.Crossing().XML())
+	t.Parallel()
+	text := []byte(osmtest.Crossing.XML())
 	var zipped bytes.Buffer
 	z := gzip.NewWriter(&zipped)
 	z.Write(text[:200])
@@ -170,9 +126,15 @@ func TestFormats(t *testing.T) {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
+	testkit.Whole(t)
+	andorra := osmtest.Read(t, []string{testkit.Extract(t, testkit.Andorra)}) // with bzip2
+	if c := andorra.Counts; c.Nodes != 203265 || c.Ways != 9080 || c.Relations != 233 ||
+		!andorra.Timestamp.Equal(time.Date(2018, 3, 1, 21, 43, 2, 0, time.UTC)) {
+		t.Errorf("%+v, %v", c, andorra.Timestamp)
+	}
 }
 
-// TestManyCores: however many cores there are, the objects come in the same order.
+// TestManyCores: the order of the objects does not depend on the number of cores.
 func TestManyCores(t *testing.T) {
 	testkit.Whole(t)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
@@ -181,35 +143,41 @@ func TestManyCores(t *testing.T) {
 	want := contentOf(t, path)
 	runtime.GOMAXPROCS(7)
 	got := contentOf(t, path)
-	if !slices.Equal(want.Objects, got.Objects) || want.Extracts.Counts != got.Extracts.Counts ||
-		want.Extracts.Bounds != got.Extracts.Bounds {
+	if !slices.Equal(want.Objects, got.Objects) || !slices.Equal(want.Places, got.Places) ||
+		want.Extracts.Counts != got.Extracts.Counts || want.Extracts.Bounds != got.Extracts.Bounds {
 		t.Errorf("%+v and %+v", want.Extracts.Counts, got.Extracts.Counts)
 	}
 }
 
-// TestSeveralExtracts: neighbours that overlap give one map. What both have is there once, in its newest version; ways
+// TestSeveralExtracts: neighbours that overlap give one map. An object of both is there once, in its newest version; ways
 // and areas find their parts in either file.
 func TestSeveralExtracts(t *testing.T) {
-	whole := osmtest.Crossing()
-	want := contentOf(t, whole.File(t))
-	west, east := *whole, *whole
-	west.Nodes, east.Nodes = make(map[int64][2]float64), make(map[int64][2]float64)
-	for id, p := range whole.Nodes {
-		if id%10 <= 3 {
-			west.Nodes[id] = p
-		}
-		if id%10 >= 2 {
-			east.Nodes[id] = p
-		}
+	t.Parallel()
+	whole := osmtest.Crossing.XML()
+	want := contentOf(t, osmtest.Crossing.File(t))
+	part := func(lacks func(line string, x byte) bool) string {
+		lines := strings.SplitAfter(whole, "\n")
+		return strings.Join(slices.DeleteFunc(lines, func(line string) bool {
+			id, node := strings.CutPrefix(line, `<node id="`)
+			if id, _, _ = strings.Cut(id, `"`); !node {
+				id = "x"
+			}
+			return lacks(line, id[len(id)-1])
+		}), "")
 	}
-	west.Relations, east.Ways = whole.Relations[:1], whole.Ways[:1]
-	east.Relations = whole.Relations[1:]
+	west := part(func(line string, x byte) bool {
+		return '3' < x && x <= '9' || strings.HasPrefix(line, `<relation id="2"`)
+	})
+	east := part(func(line string, x byte) bool {
+		return x < '2' || strings.HasPrefix(line, `<relation id="1"`) || strings.HasPrefix(line, `<way id="2"`) ||
+			strings.HasPrefix(line, `<way id="3"`)
+	})
 	// Both files have way 1. What is as new in both is taken from the first.
-	paths := []string{west.File(t), osmtest.WriteFile(t, "east.osm", []byte(east.XML()))}
+	paths := []string{osmtest.WriteFile(t, "west.osm", []byte(west)), osmtest.WriteFile(t, "east.osm", []byte(east))}
 	if diff := cmp.Diff(want, contentOf(t, paths...), compareTiles); diff != "" {
 		t.Error(diff)
 	}
-	paths[1] = osmtest.WriteFile(t, "east.osm", []byte(strings.Replace(east.XML(), `<way id="1" version="1">`,
+	paths[1] = osmtest.WriteFile(t, "east.osm", []byte(strings.Replace(east, `<way id="1" version="1">`,
 		`<way id="1" version="2"><tag k="alt_name" v="Broadway"/>`, 1)))
 	for range 2 {
 		r := new(osmtest.Recorder)
@@ -224,33 +192,32 @@ func TestSeveralExtracts(t *testing.T) {
 	}
 }
 
-// TestUnsorted: the order of the objects in a file makes no difference, but for the order in which they are told.
+// TestUnsorted: the objects do not depend on the order of the file.
 func TestUnsorted(t *testing.T) {
-	text := osmtest.Crossing().XML()
-	lines := strings.Split(strings.TrimSpace(text), "\n")
+	t.Parallel()
+	lines := strings.Split(strings.TrimSpace(osmtest.Crossing.XML()), "\n")
 	slices.Reverse(lines[2 : len(lines)-1]) // all but the XML declaration and the root element
-	want := contentOf(t, osmtest.WriteFile(t, "map.osm", []byte(text)))
-	got := contentOf(t, osmtest.WriteFile(t, "map.osm", []byte(strings.Join(lines, "\n"))))
-	slices.Sort(want.Objects)
-	slices.Sort(got.Objects)
+	want, got := contentOf(t, osmtest.Crossing.File(t)), contentOf(t, osmtest.WriteFile(t, "map.osm", []byte(strings.Join(lines, "\n"))))
+	for _, c := range []*content{want, got} {
+		slices.Sort(c.Objects)
+		slices.Sort(c.Places)
+	}
 	if diff := cmp.Diff(want, got, compareTiles); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// TestNewestNode: of a node that was moved, the newest place counts, for the node itself and for the ways over it.
+// TestNewestNode: of a node that was moved, the newest position counts, for the node and for the ways over it.
 func TestNewestNode(t *testing.T) {
-	s := osmtest.Crossing()
-	s.Ways = append(s.Ways, osmtest.SketchWay{ID: 4, Nodes: []int64{5, 6}, Tags: "highway=path"})
-	old := s.XML()
-	s.Nodes[5] = [2]float64{0.055, 0.002}
-	moved := strings.Replace(s.XML(), `<node id="5" version="1"`, `<node id="5" version="2"`, 1)
-	paths := []string{osmtest.WriteFile(t, "old.osm", []byte(old)), osmtest.WriteFile(t, "moved.osm", []byte(moved))}
+	t.Parallel()
+	const way = " / w4 5 6 highway=path"
+	moved := strings.Replace((osmtest.Crossing + way + " / n5 0.055 0.002 name=Cafe").XML(), `<node id="5" version="1"`, `<node id="5" version="2"`, 1)
+	paths := []string{(osmtest.Crossing + way).File(t), osmtest.WriteFile(t, "moved.osm", []byte(moved))}
 	want := osm.Coord{Lat: 20_000, Lon: 550_000}
 	for range 2 {
 		r := &osmtest.Recorder{Notes: func(*osm.Node) bool { return true }}
 		osmtest.Read(t, paths, r)
-		if n := r.Node(5); len(r.Nodes) != 1 || n == nil || n.At != want {
+		if len(r.Nodes) != 1 || r.Nodes[0].At != want {
 			t.Errorf("the node: %+v", r.Nodes)
 		}
 		if w := r.Way(4); w == nil || w.Coords[0] != want || !slices.Equal(r.NotedOf[4], []int64{5}) {
@@ -260,71 +227,44 @@ func TestNewestNode(t *testing.T) {
 	}
 }
 
-// TestTwiceInOneFile: a single file is taken as it is.
-func TestTwiceInOneFile(t *testing.T) {
-	node := `<node id="1" version="1" lat="0" lon="0"><tag k="shop" v="yes"/></node>`
-	r := new(osmtest.Recorder)
-	e := osmtest.ReadXML(t, node+node+`<node id="2" lat="0" lon="1"/>`+
-		strings.Repeat(`<way id="1"><nd ref="1"/><nd ref="2"/></way><relation id="1"/>`, 2), r)
-	if c := e.Counts; len(r.Nodes) != 2 || len(r.Ways) != 2 || len(r.Relations) != 2 || c.Nodes != 3 || r.Ways[0].Lacks != 0 {
-		t.Errorf("%+v: %+v, %+v", c, r.Nodes, r.Ways)
-	}
-}
-
-// TestStrangeFiles: negative ids, ids far apart, ways alone, relations alone.
+// TestStrangeFiles: files that no editor writes.
 func TestStrangeFiles(t *testing.T) {
-	t.Run("negative ids", func(t *testing.T) {
-		s := osmtest.Sketch{Nodes: map[int64][2]float64{-1: {0, 0}, -2: {0.01, 0}, -1 << 62: {0.01, 0.01}, 1 << 60: {0, 0.01}},
-			NodeTags: map[int64]string{-2: "barrier=gate"},
-			Ways: []osmtest.SketchWay{{ID: -1, Nodes: []int64{-1, -2, -1 << 62, 1 << 60, -1}, Tags: "natural=water"},
-				{ID: -2, Nodes: []int64{-1, -2, -1 << 62}}, {ID: -3, Nodes: []int64{-1 << 62, 1 << 60, -1}}},
-			Relations: []osmtest.SketchRelation{{ID: -1, Members: "w-2:outer w-3:outer", Tags: "type=multipolygon leisure=park"},
-				{ID: -2, Members: "w-1:outer", Tags: "type=multipolygon"}}}
-		r := &osmtest.Recorder{Notes: func(*osm.Node) bool { return true }}
-		e := s.Read(t, r)
-		r.Check(t)
-		lake, park := r.Area(region.KindWay, -1), r.Area(region.KindRelation, -1)
-		if lake == nil || park == nil || len(r.Areas) != 2 || lake.Shared == nil || lake.Relation != -2 || len(park.Noted) != 1 {
-			t.Errorf("areas: %+v", r.Areas)
-		}
-		if w := r.Way(-1); w == nil || !slices.Equal(w.Nodes, s.Ways[0].Nodes) || !slices.Equal(r.NotedOf[-1], []int64{-2}) {
-			t.Errorf("way: %+v", w)
-		}
-		if e.Counts.MissingNodes != 0 || e.Counts.BrokenAreas != 0 {
-			t.Errorf("%+v", e.Counts)
-		}
-	})
-	t.Run("relations alone", func(t *testing.T) {
-		s := osmtest.Sketch{Relations: []osmtest.SketchRelation{{ID: 1}, {ID: 2, Tags: "type=multipolygon leisure=park"},
-			{ID: 3, Members: "w1:outer", Tags: "type=multipolygon leisure=park"}, {ID: 4, Members: "w1", Tags: "type=boundary"}}}
+	t.Parallel()
+	const twice = `<way id="1"><nd ref="1"/><nd ref="2"/></way><relation id="1"/>`
+	for name, c := range map[string]struct {
+		content string
+		want    osm.Counts
+		objects string
+	}{
+		"the same objects twice": {`<node id="1" lat="0" lon="0"/><node id="1" lat="0" lon="0"/><node id="2" lat="0" lon="1"/>` + twice + twice,
+			osm.Counts{Nodes: 3, Ways: 2, Relations: 2}, "r1 / r1 / w1 1 2 / w1 1 2"},
+		"only relations": {`<relation id="1"><tag k="type" v="multipolygon"/><tag k="leisure" v="park"/></relation>` +
+			`<relation id="2"><member type="way" ref="1" role="outer"/><tag k="type" v="multipolygon"/><tag k="leisure" v="park"/></relation>` +
+			`<relation id="3"><member type="way" ref="1"/><tag k="type" v="boundary"/></relation>`,
+			osm.Counts{Relations: 3, BrokenAreas: 1}, "r1 type=multipolygon leisure=park / r2 w1:outer type=multipolygon leisure=park / r3 w1: type=boundary"},
+		"only ways": {`<way id="1"><nd ref="1"/><nd ref="2"/><nd ref="3"/><nd ref="1"/><tag k="natural" v="water"/></way>`,
+			osm.Counts{Ways: 1, MissingNodes: 4, BrokenAreas: 1}, "w1 1 2 3 1 [lacks 4] natural=water"},
+		"ids that are negative or far apart": {`<node id="-4611686018427387904" lat="0" lon="0"/><node id="-2" lat="0" lon="0.01"/>` +
+			`<node id="1152921504606846976" lat="0.01" lon="0.01"/><way id="-1"><nd ref="-4611686018427387904"/><nd ref="-2"/>` +
+			`<nd ref="1152921504606846976"/><nd ref="-4611686018427387904"/><tag k="natural" v="water"/></way>` +
+			`<relation id="-3"><member type="way" ref="-1" role="outer"/><tag k="type" v="multipolygon"/></relation>`,
+			osm.Counts{Nodes: 3, Ways: 1, Relations: 1}, "r-3 w-1:outer type=multipolygon / w-1 -4611686018427387904 -2 1152921504606846976 " +
+				"-4611686018427387904 [member] natural=water / w-1 (0 1 11) [with r-3: natural=water] natural=water"},
+	} {
 		r := new(osmtest.Recorder)
-		e := s.Read(t, r)
-		if len(r.Relations) != 4 || len(r.Areas) != 0 || e.Counts != (osm.Counts{Relations: 4, BrokenAreas: 1}) ||
-			e.Bounds != (orb.Bound{}) || len(e.Tiles.Sorted()) != 0 {
-			t.Errorf("%+v, %v", e.Counts, e.Bounds)
-		}
-	})
-	t.Run("ways alone", func(t *testing.T) {
-		s := osmtest.Sketch{Ways: []osmtest.SketchWay{{ID: 1, Nodes: []int64{1, 2, 3, 1}, Tags: "natural=water"}}}
-		r := new(osmtest.Recorder)
-		e := s.Read(t, r)
+		e := osmtest.ReadXML(t, c.content, r)
 		r.Check(t)
-		if w := r.Way(1); w == nil || w.Lacks != 4 || e.Counts != (osm.Counts{Ways: 1, MissingNodes: 4, BrokenAreas: 1}) {
-			t.Errorf("%+v, %+v", e.Counts, w)
+		if diff := cmp.Diff(c.objects, strings.Join(r.Objects(), " / ")); diff != "" || e.Counts != c.want {
+			t.Errorf("%s: %+v\n%s", name, e.Counts, diff)
 		}
-	})
-	t.Run("no consumer", func(t *testing.T) {
-		if e := osmtest.Crossing().Read(t); e.Counts.Ways != 3 {
-			t.Errorf("%+v", e.Counts)
-		}
-	})
-}
-
-func TestTimestampOfNewestObject(t *testing.T) {
+	}
+	if e := osmtest.Crossing.Read(t); e.Counts.Ways != 3 {
+		t.Errorf("without consumers: %+v", e.Counts)
+	}
 	e := osmtest.ReadXML(t, `<node id="1" lat="0" lon="0" timestamp="2020-01-02T03:04:05Z"/>
 		<node id="2" lat="0" lon="0" timestamp="2019-01-02T03:04:05Z"/>`)
 	if want := time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC); !e.Timestamp.Equal(want) {
-		t.Errorf("timestamp %v", e.Timestamp)
+		t.Errorf("the timestamp is %v, not that of the newest object", e.Timestamp)
 	}
 }
 
@@ -353,14 +293,63 @@ func (f *failing) Take(b osm.Batch) error {
 func (f *failing) Located(context.Context, *osm.Nodes) error { return f.fail("located") }
 func (f *failing) Finish(context.Context) error              { return f.fail("finish") }
 
-// TestFailingConsumers: the error of a consumer ends the reading, and is told in one line.
+// TestFailingConsumers: the error of a consumer ends the reading, and is returned in one line.
 func TestFailingConsumers(t *testing.T) {
-	path := osmtest.Crossing().File(t)
+	t.Parallel()
+	path := osmtest.Crossing.File(t)
 	for _, at := range []string{"take", "located", "finish"} {
 		_, err := osm.Read(t.Context(), osmtest.Dir(t), []string{path}, nil, new(osmtest.Recorder), &failing{at: at},
 			&failing{at: at})
 		if !errors.Is(err, errFailing) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", at, err)
+		}
+	}
+}
+
+// TestStages: all stages are reported from nothing to their end, and reading can be cancelled in each.
+func TestStages(t *testing.T) {
+	t.Parallel()
+	small, large := osmtest.Crossing.File(t), testkit.Extract(t, testkit.Delaware)
+	for _, paths := range [][]string{{small}, {small, small}, {large}} {
+		want := []string{"nodes", "ways", "areas"}
+		if len(paths) > 1 {
+			want = append([]string{"versions"}, want...)
+		}
+		var stages []string
+		reports, ended := 0, true
+		read := func(ctx context.Context, report func(stage string, done, total int64)) error {
+			_, err := osm.Read(ctx, osmtest.Dir(t), paths, pipeline.NewBar(report), new(osmtest.Recorder))
+			return err
+		}
+		var last int64
+		err := read(t.Context(), func(stage string, done, total int64) {
+			if len(stages) == 0 || stage != stages[len(stages)-1] {
+				if !ended {
+					t.Errorf("%s before the end of %v", stage, stages)
+				}
+				stages, last = append(stages, stage), 0
+			}
+			if done < last || done > total {
+				t.Errorf("%s: %d of %d after %d", stage, done, total, last)
+			}
+			reports, last, ended = reports+1, done, done == total
+		})
+		if diff := cmp.Diff(want, stages); diff != "" || err != nil || !ended || paths[0] == large && reports < 8 {
+			t.Errorf("%d reports, %v: %s", reports, err, diff)
+		}
+		if paths[0] == large && testkit.Little() {
+			continue
+		}
+		for _, stage := range want {
+			ctx, cancel := context.WithCancel(t.Context())
+			err := read(ctx, func(at string, _, _ int64) {
+				if at == stage {
+					cancel()
+				}
+			})
+			if cancel(); !errors.Is(err, context.Canceled) {
+				t.Errorf("%v cancelled in %s: %v", paths, stage, err)
+			}
 		}
 	}
 }

@@ -7,8 +7,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// Tiles is a set of tiles of zoom 12, as region.CoverageTile numbers them. It may be added to by any number of
-// goroutines at a time.
+// Tiles is a set of tiles of zoom 12, numbered as by region.CoverageTile. Add is safe for concurrent use.
 type Tiles struct {
 	words [1 << (2*region.CoverageZoom - 6)]uint64
 }
@@ -20,7 +19,7 @@ func (t *Tiles) Add(tile uint32) {
 	}
 }
 
-// Has says whether a tile is in the set.
+// Has reports whether a tile is in the set.
 func (t *Tiles) Has(tile uint32) bool { return t.words[tile/64]>>(tile%64)&1 != 0 }
 
 // Sorted returns the tiles in order.

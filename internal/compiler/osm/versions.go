@@ -10,11 +10,11 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// versions tells which of several files has the newest version of an object; of equal ones it is the first file. The
-// objects of a single file are all taken.
+// versions finds the newest version of each object among several files. Of equal versions, that of the first file
+// counts. Of a single file all objects are taken.
 type versions struct {
 	sorter *scratch.Sorter[version]
-	losers *scratch.Array[version] // the objects that are not taken, by kind and id
+	losers *scratch.Array[version] // the versions that are not taken, by kind and id
 }
 
 type version struct {
@@ -57,7 +57,7 @@ func (v *versions) finish(ctx context.Context) error {
 	})
 }
 
-// wins says whether the version of an object in a file is the one to take.
+// wins reports whether to take the version of an object in a file.
 func (v *versions) wins(o *osmfile.Object, file int) bool {
 	is := version{id: o.ID, kind: o.Kind}
 	losers := v.losers.Slice()

@@ -20,21 +20,21 @@ const (
 	maxBlob       = 32 << 20
 )
 
-// Field numbers of blobs (fileformat.proto). The field of the data says how it is compressed.
+// Field numbers of blobs (fileformat.proto). The number of the data's field tells its compression.
 const (
 	headerType, headerSize                            = 1, 3
 	blobRaw, blobRawSize, blobZlib, blobLZ4, blobZstd = 1, 2, 3, 6, 7
 )
 
-// blob is a block of a PBF file as it was read: compressed, and not checked.
+// blob is a block of a PBF file as in the file: compressed, and not checked.
 type blob struct {
 	kind    string // OSMHeader or OSMData
 	method  int    // the number of the field with the data
 	data    []byte
-	rawSize uint64 // as it says
+	rawSize uint64 // as the block claims
 }
 
-// readBlob reads the block at an offset, and returns the next one's.
+// readBlob reads the block at an offset, and returns the offset of the next one.
 func (f *File) readBlob(offset int64) (b blob, next int64, err error) {
 	defer refuse(&err)
 	take := func(n uint64, most uint64) []byte {
@@ -71,7 +71,7 @@ func (f *File) readBlob(offset int64) (b blob, next int64, err error) {
 	}
 	switch {
 	case b.data == nil:
-		fail("holds no data that is uncompressed or compressed with zlib, lz4 or zstd")
+		fail("has no data that is uncompressed or compressed with zlib, lz4 or zstd")
 	case b.method == blobRaw:
 		b.rawSize = uint64(len(b.data))
 	case b.rawSize > maxBlob:
@@ -80,14 +80,14 @@ func (f *File) readBlob(offset int64) (b blob, next int64, err error) {
 	return b, offset, nil
 }
 
-// unpacker uncompresses blocks, one at a time.
+// unpacker decompresses blocks, one at a time.
 type unpacker struct {
-	skip Kinds // blocks of only these need not be unpacked whole
+	skip Kinds // blocks with only these need not be unpacked completely
 	raw  []byte
 	zlib io.ReadCloser
 }
 
-// unpackZstd is for all workers.
+// unpackZstd is shared by all workers.
 var unpackZstd = sync.OnceValue(func() *zstd.Decoder {
 	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxBlob))
 	if err != nil {
@@ -96,8 +96,8 @@ var unpackZstd = sync.OnceValue(func() *zstd.Decoder {
 	return d
 })
 
-// unpack returns a blob's content, which is valid until the next call; or the kind of all objects in it that are to be
-// skipped.
+// unpack returns a blob's content, which is valid until the next call. If all objects in it are of a kind to be
+// skipped, it returns that kind instead.
 func (u *unpacker) unpack(b *blob) (raw []byte, skipped Kinds, err error) {
 	if b.method == blobRaw {
 		return b.data, 0, nil
@@ -118,7 +118,7 @@ func (u *unpacker) unpack(b *blob) (raw []byte, skipped Kinds, err error) {
 		return nil, 0, fmt.Errorf("cannot be unpacked: %w", err)
 	}
 	if skipped == 0 && uint64(len(raw)) != b.rawSize {
-		return nil, 0, fmt.Errorf("does not unpack to the %d bytes that it says", b.rawSize)
+		return nil, 0, fmt.Errorf("does not unpack to the %d bytes that it claims", b.rawSize)
 	}
 	return raw, skipped, nil
 }
@@ -146,10 +146,10 @@ func (u *unpacker) inflate(b *blob) (raw []byte, skipped Kinds, err error) {
 	return raw, 0, err
 }
 
-// kindOf returns the kind of all objects of a block if its start tells: a string table and one group are all that is in
-// it, and groups hold objects of one kind.
+// kindOf returns the kind of all objects of a block, if its start tells: if the block consists of a string table and
+// one group, whose objects are of one kind. It returns 0 otherwise.
 func kindOf(start func(n uint64) []byte, size uint64) Kinds {
-	const heads = 16 // more than there is before and after the table
+	const heads = 16 // more bytes than the heads before and after the table
 	w := wire{data: start(heads)}
 	if len(w.data) < heads || w.number() != blockStrings<<3|uint64(protowire.BytesType) {
 		return 0

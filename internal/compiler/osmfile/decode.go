@@ -22,20 +22,20 @@ const (
 
 var groupKinds = [...]Kinds{groupNode: Nodes, groupDense: Nodes, groupWay: Ways, groupRelation: Relations}
 
-// decoder hands over the objects of blocks (PrimitiveBlock), one at a time.
+// decoder decodes blocks (PrimitiveBlock) and hands over their objects, one at a time.
 type decoder struct {
 	want  Kinds
 	visit func(o *Object)
 
 	found                Kinds // of the block
 	strings              []string
-	keys                 []uint16 // the number of each as a key plus one, 0 where not looked up yet
+	keys                 []uint16 // for each string its number as a key plus one, or 0 if not looked up yet
 	granularity          int64
 	latOffset, lonOffset int64
 	object               Object
 }
 
-// decode goes through a block. Its objects of the kinds that are not wanted only show in d.found.
+// decode decodes a block. Kinds that are not wanted are only noted in d.found.
 func (d *decoder) decode(block []byte) {
 	d.found, d.granularity, d.latOffset, d.lonOffset = 0, 100, 0, 0
 	var table []byte
@@ -62,7 +62,7 @@ func (d *decoder) decode(block []byte) {
 	}
 }
 
-// readStrings reads the texts of a block. They are one string, of which the texts of objects are parts.
+// readStrings reads the texts of a block. All are substrings of one string.
 func (d *decoder) readStrings(table []byte) {
 	d.strings = d.strings[:0]
 	all := string(table)
@@ -106,7 +106,7 @@ func (d *decoder) group(data []byte) {
 	}
 }
 
-// dense reads nodes stored as one list for each property, mostly as differences from the previous node.
+// dense decodes nodes in DenseNodes: a list for each property, mostly of differences to the previous node.
 func (d *decoder) dense(msg []byte) {
 	var f, info fields
 	f.read(msg)
@@ -121,7 +121,7 @@ func (d *decoder) dense(msg []byte) {
 		o.ID += ids.signed()
 		lat += lats.signed()
 		lon += lons.signed()
-		if tagged { // pairs of indexes, and a 0 behind those of each node
+		if tagged { // pairs of indexes, and a 0 after those of each node
 			o.Tags.Reset()
 			for key := pairs.number(); key != 0; key = pairs.number() {
 				d.addTag(key, pairs.number())
@@ -139,7 +139,8 @@ func (d *decoder) dense(msg []byte) {
 	}
 }
 
-// locate sets where the object is, which is given in units of the block; false where that is nowhere on Earth.
+// locate sets the position of the object, which is given in units of the block. It returns false if that is not on
+// Earth.
 func (d *decoder) locate(lat, lon int64) bool {
 	const maxLat, maxLon = 90_0000000, 180_0000000
 	lat7, lon7 := nanoToFixed(d.latOffset+d.granularity*lat), nanoToFixed(d.lonOffset+d.granularity*lon)
@@ -152,7 +153,7 @@ func (d *decoder) locate(lat, lon int64) bool {
 
 // nanoToFixed rounds 1e-9 degrees to 1e-7.
 func nanoToFixed(nano int64) int64 {
-	const shift = 1e12 // which makes positions on Earth positive
+	const shift = 1e12 // makes positions on Earth positive
 	return (nano+shift+50)/100 - shift/100
 }
 
@@ -164,7 +165,7 @@ func (d *decoder) addTag(key, value uint64) {
 	d.object.Tags.Add(tags.Key(d.keys[key]-1), name, d.string(value))
 }
 
-// begin takes what all objects have: id, tags and version.
+// begin sets id, tags and version of an object.
 func (d *decoder) begin(kind region.Kind, f *fields) {
 	d.object.reset(kind)
 	d.object.ID = int64(f.numbers[objectID])
@@ -180,7 +181,7 @@ func (d *decoder) begin(kind region.Kind, f *fields) {
 	d.object.Version = int32(info.numbers[infoVersion])
 }
 
-// node hands over a node that is a message of its own.
+// node decodes a node that is a message of its own.
 func (d *decoder) node(msg []byte) {
 	var f fields
 	f.read(msg)
@@ -208,7 +209,7 @@ func (d *decoder) way(msg []byte) {
 		}
 		lat += lats.signed()
 		lon += lons.signed()
-		// 0, 0 is what is written of a node that the program did not find.
+		// Programs write 0, 0 for nodes that they did not find.
 		if (lat != 0 || lon != 0) && d.locate(lat, lon) {
 			o.Places = append(o.Places, Place{id, o.Lat, o.Lon})
 		}

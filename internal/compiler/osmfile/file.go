@@ -1,4 +1,6 @@
-// Package osmfile reads the objects of OpenStreetMap extracts: .osm.pbf, .osm, .osm.gz, .osm.bz2 and .osm.zst.
+// Package osmfile reads the objects of OpenStreetMap extracts: .osm.pbf, .osm, .osm.gz, .osm.bz2 and .osm.zst. It
+// decodes on all cores, skips blocks of other kinds, and refuses malformed data. It does not know what objects mean.
+// Begin at Open and File.Scan.
 package osmfile
 
 import (
@@ -17,16 +19,16 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 )
 
-// File is one extract. It is gone through several times, for some kinds of objects each.
+// File is one extract. It is scanned several times, each time for some kinds of objects.
 type File struct {
-	Timestamp time.Time // of the extract itself; zero when it names none
+	Timestamp time.Time // of the extract itself; zero if it has none
 	in        readerAtCloser
 	size      int64 // in bytes
 	bar       *pipeline.Bar
-	located   bool       // ways say where their nodes are
+	located   bool       // ways have the positions of their nodes
 	start     int64      // of the first block of objects
-	blocks    []block    // nil before the first scan, which notes what kinds of objects are in each
-	xml       *xmlReader // of what is still to be converted to blocks
+	blocks    []block    // nil before the first scan, which finds the kinds of objects in each
+	xml       *xmlReader // of XML that has not been converted to blocks yet
 }
 
 type readerAtCloser interface {
@@ -37,7 +39,7 @@ type readerAtCloser interface {
 // Close closes the file.
 func (f *File) Close() error { return f.in.Close() }
 
-// allOf returns the kinds that are to be read to get some: of a file whose ways say where their nodes are, these too.
+// allOf returns the kinds to read for some wanted ones: for nodes also ways, if these have the positions of nodes.
 func (f *File) allOf(wanted Kinds) Kinds {
 	if f.located && wanted&Nodes != 0 {
 		wanted |= Ways
@@ -45,13 +47,13 @@ func (f *File) allOf(wanted Kinds) Kinds {
 	return wanted
 }
 
-// Remaining is how many bytes a scan will read.
+// Remaining returns how many bytes a scan will read, for progress reports.
 func (f *File) Remaining(wanted Kinds) int64 {
 	switch {
 	case f.bar == nil:
-		return 0 // of what is counted; XML is read in the first scan
+		return 0 // XML has been read, and is not counted again
 	case f.blocks == nil:
-		return f.size // what is in it is not known yet
+		return f.size // the kinds of blocks are not known yet
 	}
 	var sum int64
 	for _, b := range f.blocks {
@@ -62,11 +64,11 @@ func (f *File) Remaining(wanted Kinds) int64 {
 	return sum
 }
 
-// errFormat is the refusal of what is no extract at all.
+// errFormat is the error for files that are no extracts.
 var errFormat = errors.New("not an OpenStreetMap extract (.osm.pbf, .osm, .osm.gz, .osm.bz2 or .osm.zst)")
 
-// Open opens an extract. It tells the format of a file by its content. The ending of its name plays no part: downloads
-// are often misnamed. A pipe is no extract, since an extract is gone through several times.
+// Open opens an extract. It recognizes the format by the content and not by the name, since downloads are often
+// misnamed. A pipe is an error, because an extract is read several times.
 func Open(path string, dir *scratch.Dir, bar *pipeline.Bar) (*File, error) {
 	in, info, err := files.OpenRegular(path)
 	if err != nil {
@@ -118,7 +120,7 @@ func (f *File) open(dir *scratch.Dir) error {
 	return f.readRoot(head)
 }
 
-// peek returns as much of a file as tells its format.
+// peek returns enough of a file to recognize its format.
 func peek(r *bufio.Reader) ([]byte, error) {
 	head, err := r.Peek(4096)
 	if errors.Is(err, io.EOF) {
@@ -127,7 +129,7 @@ func peek(r *bufio.Reader) ([]byte, error) {
 	return head, truncated(err)
 }
 
-// truncated says in plain words what the unexpected end of a file means.
+// truncated replaces an unexpected end of a file by a plainer error.
 func truncated(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return errors.New("truncated: the file ends in the middle of its data")
@@ -135,7 +137,7 @@ func truncated(err error) error {
 	return err
 }
 
-// counter counts the bytes that are read.
+// counter counts the bytes that have been read.
 type counter struct{ *pipeline.Bar }
 
 func (c counter) Write(p []byte) (int, error) {

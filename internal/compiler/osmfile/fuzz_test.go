@@ -10,8 +10,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/testkit/osmtest"
 )
 
-// FuzzPBF: whatever the blocks hold, reading them ends in an error or with objects, never in a panic, which no caller
-// could recover from, since it would be in the decoder's goroutines.
+// FuzzPBF: reading any blocks ends in an error or with objects. No caller could recover from a panic, since it would be
+// in the decoder's goroutines.
 func FuzzPBF(f *testing.F) {
 	f.Add(osmtest.Sample(false))
 	f.Add(osmtest.Sample(true))
@@ -23,7 +23,7 @@ func FuzzPBF(f *testing.F) {
 	})
 }
 
-// fuzzRead reads a file of whatever content, with all of its nodes noted and all relations wanted.
+// fuzzRead reads a file, with all of its nodes noted and all relations wanted.
 func fuzzRead(t *testing.T, data []byte) {
 	r := &osmtest.Recorder{Notes: func(*osm.Node) bool { return true }, Wants: func(*osm.Relation) bool { return true }}
 	dir := osmtest.Dir(t)
@@ -39,11 +39,7 @@ func fuzzRead(t *testing.T, data []byte) {
 
 // FuzzXML does the same for XML.
 func FuzzXML(f *testing.F) {
-	s := osmtest.Sketch{Nodes: map[int64][2]float64{1: {0, 0}, 2: {1, 1}, 3: {0, 1}},
-		NodeTags:  map[int64]string{1: "name=A place=town"},
-		Ways:      []osmtest.SketchWay{{ID: 1, Nodes: []int64{1, 2, 3, 1}, Tags: "highway=primary name=B"}},
-		Relations: []osmtest.SketchRelation{{ID: 1, Members: "w1:outer", Tags: "type=multipolygon name=C leisure=park"}}}
-	f.Add(s.XML())
+	f.Add(osmtest.Crossing.XML())
 	f.Add(`<osm><node id="1" lat="NaN" lon="1e300"/>` +
 		`<way id="-1"><nd ref="1"/><nd ref="1"/><tag k="name" v="&#x10FFFF;"/></way></osm>`)
 	f.Add(`<osm><relation id="9"><member type="way" ref="9" role="outer"/><tag k="type" v="boundary"/></relation></osm>`)

@@ -20,11 +20,10 @@ type block struct {
 	kinds          Kinds
 }
 
-// maxUnpacked is how many bytes of blocks are in hand at a time. Some programs write blocks as large as the format
-// allows.
+// maxUnpacked limits the bytes of blocks in memory. Some programs write blocks as large as the format allows.
 const maxUnpacked = 4 * maxBlob
 
-// isPBF tells a PBF file by its first block's header: four bytes of length, then the type "OSMHeader".
+// isPBF recognizes a PBF file by the header of its first block: four bytes of length, then the type "OSMHeader".
 func isPBF(head []byte) bool {
 	return len(head) > 15 && head[0] == 0 && head[1] == 0 && bytes.Equal(head[4:15], []byte("\x0a\x09OSMHeader"))
 }
@@ -58,7 +57,7 @@ func (f *File) readHeader() (err error) {
 	return nil
 }
 
-// job is a block on its way through the workers.
+// job is a block that a worker processes.
 type job struct {
 	block
 	blob    blob
@@ -79,9 +78,9 @@ type scan struct {
 	free   sync.Pool // of batches
 }
 
-// Scan has batches look at all objects of some kinds, in several goroutines and in any order, and hands them over in
-// the order of the file. A batch that was handed over is used again, so each has to empty it. An error of each ends the
-// scan. Where ways say where their nodes are, which may be missing then, a scan for nodes is one for ways too.
+// Scan adds all objects of some kinds to batches, in several goroutines, and calls each with the batches in the order
+// of the file. Batches are used again, so each must empty them. An error of each ends the scan. If ways have the
+// positions of their nodes, a scan for nodes includes ways, because the nodes may be missing.
 func (f *File) Scan(ctx context.Context, wanted Kinds, fresh func() Batch, each func(Batch) error) error {
 	if f.xml != nil {
 		if err := f.convert(ctx); err != nil {
@@ -120,7 +119,7 @@ func (f *File) Scan(ctx context.Context, wanted Kinds, fresh func() Batch, each 
 	return ctx.Err()
 }
 
-// read reads the blocks, and gives each to a worker as soon as there are one and memory for it.
+// read reads the blocks, and gives each to a worker as soon as a worker and memory are free.
 func (s *scan) read() {
 	defer close(s.order)
 	offset := s.file.start
@@ -162,7 +161,7 @@ func (s *scan) read() {
 	}
 }
 
-// worker works on one block at a time.
+// worker processes one block at a time.
 type worker struct {
 	scan     *scan
 	unpacker unpacker
@@ -186,7 +185,7 @@ func (w *worker) work(j *job) (err error) {
 	return nil
 }
 
-// take looks at an object.
+// take adds an object to the batch.
 func (w *worker) take(o *Object) {
 	if w.batch == nil {
 		if w.batch, _ = w.scan.free.Get().(Batch); w.batch == nil {

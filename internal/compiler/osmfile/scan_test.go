@@ -12,36 +12,35 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/testkit/osmtest"
 )
 
-// blocking is a batch that waits, and says so.
-type blocking struct {
-	ctx   context.Context
-	begun func()
-}
+// batch is a batch that is full with one object.
+type batch struct{ add func() }
 
-func (b *blocking) Add(*osmfile.Object) bool {
-	b.begun()
-	<-b.ctx.Done()
+func (b batch) Add(*osmfile.Object) bool {
+	b.add()
 	return true
 }
 
-// TestCancelBusyScan: a scan that is cancelled while all workers are busy, and more blocks wait for them, ends, and none
-// of its goroutines goes on.
-func TestCancelBusyScan(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+// scanNodes scans a file of a hundred nodes, each in a block of its own. None of the scan's goroutines may go on after it.
+func scanNodes(ctx context.Context, t *testing.T, add func(), each func(osmfile.Batch) error) error {
 	node := osmtest.DenseNodes([]int64{1}, []int64{1}, []int64{1}, [][]uint64{nil})
 	block := osmtest.Block("OSMData", osmtest.Primitive(osmtest.StringTable(""), node), false)
-	file := string(osmtest.Header(0)) + strings.Repeat(string(block), 100)
+	content := string(osmtest.Header(0)) + strings.Repeat(string(block), 100)
+	return osmfile.InMemory(t, content).Scan(ctx, osmfile.Nodes, func() osmfile.Batch { return batch{add} }, each)
+}
+
+// TestCancelBusyScan: a scan that is cancelled while all workers are busy and more blocks wait for them ends.
+func TestCancelBusyScan(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, workers := range []int{1, 2, 3, 8} {
 		runtime.GOMAXPROCS(workers)
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			p := osmfile.InMemory(t, file)
 			done := make(chan error)
 			go func() {
-				done <- p.Scan(ctx, osmfile.Nodes, func() osmfile.Batch { return &blocking{ctx, func() {}} }, func(osmfile.Batch) error { return nil })
+				done <- scanNodes(ctx, t, func() { <-ctx.Done() }, func(osmfile.Batch) error { return nil })
 			}()
-			synctest.Wait() // until nothing goes on any more
+			synctest.Wait() // until all workers are busy
 			cancel()
 			if err := <-done; !errors.Is(err, context.Canceled) {
 				t.Errorf("%d workers: %v", workers, err)
@@ -50,16 +49,11 @@ func TestCancelBusyScan(t *testing.T) {
 	}
 }
 
-// TestFailingScan: an error of whoever takes the batches ends a scan and all of its goroutines.
+// TestFailingScan: an error of the function that takes the batches ends a scan.
 func TestFailingScan(t *testing.T) {
-	node := osmtest.DenseNodes([]int64{1}, []int64{1}, []int64{1}, [][]uint64{nil})
-	block := osmtest.Block("OSMData", osmtest.Primitive(osmtest.StringTable(""), node), false)
-	file := string(osmtest.Header(0)) + strings.Repeat(string(block), 100)
-	failed := errors.New("failed")
 	synctest.Test(t, func(t *testing.T) {
-		p := osmfile.InMemory(t, file)
-		n := 0
-		err := p.Scan(t.Context(), osmfile.Nodes, func() osmfile.Batch { return new(full) }, func(osmfile.Batch) error {
+		failed, n := errors.New("failed"), 0
+		err := scanNodes(t.Context(), t, func() {}, func(osmfile.Batch) error {
 			if n++; n == 3 {
 				return failed
 			}
@@ -70,8 +64,3 @@ func TestFailingScan(t *testing.T) {
 		}
 	})
 }
-
-// full is a batch that is full with one object.
-type full struct{}
-
-func (*full) Add(*osmfile.Object) bool { return true }

@@ -7,15 +7,15 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// malformed is what the reading of messages panics with, so that not each number needs a check by its reader. Whoever
-// begins to read defers refuse.
+// malformed is the value of panics while reading messages, so that readers need not check each number. Functions that
+// begin to read defer refuse.
 type malformed struct{ error }
 
 var errMalformed = malformed{errors.New("malformed data")}
 
 func fail(format string, args ...any) { panic(malformed{fmt.Errorf(format, args...)}) }
 
-// refuse makes an error of the panic of a message that is malformed.
+// refuse recovers from a panic with malformed and returns its error.
 func refuse(err *error) {
 	switch e := recover().(type) {
 	case nil:
@@ -26,7 +26,7 @@ func refuse(err *error) {
 	}
 }
 
-// wire is a protocol buffer message, or a packed list of numbers, and how far it was read.
+// wire is a protocol buffer message, or a packed list of numbers, with the position of the reader.
 type wire struct {
 	data []byte
 	at   int
@@ -34,7 +34,7 @@ type wire struct {
 
 func (w *wire) more() bool { return w.at < len(w.data) }
 
-// number takes the next number.
+// number reads the next number.
 func (w *wire) number() (v uint64) {
 	data := w.data
 	for i, shift := w.at, 0; i < len(data) && shift < 64; i, shift = i+1, shift+7 {
@@ -48,10 +48,10 @@ func (w *wire) number() (v uint64) {
 	panic(errMalformed)
 }
 
-// signed takes the next number of a list of signed ones.
+// signed reads the next number of a list of signed ones.
 func (w *wire) signed() int64 { return protowire.DecodeZigZag(w.number()) }
 
-// field takes the next field: v for a number, b for a list, a text or another message.
+// field reads the next field: v of a number, or b of a list, a text or another message.
 func (w *wire) field() (num protowire.Number, v uint64, b []byte) {
 	num, typ := protowire.DecodeTag(w.number())
 	v = w.number()
@@ -66,10 +66,10 @@ func (w *wire) field() (num protowire.Number, v uint64, b []byte) {
 	panic(errMalformed) // the format has no fields of other types
 }
 
-// maxField is the greatest number of a field that is read of an object.
+// maxField is the greatest number of the fields of objects that are read.
 const maxField = 10
 
-// fields are the fields of an object by their numbers. Of one that comes twice it is the last.
+// fields has the fields of an object by their numbers. Of repeated fields it has the last one.
 type fields struct {
 	lists   [maxField + 1]wire
 	numbers [maxField + 1]uint64

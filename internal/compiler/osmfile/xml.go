@@ -20,7 +20,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// readRoot looks at the <osm> element that an XML extract starts with.
+// readRoot reads the <osm> element at the start of an XML extract.
 func (f *File) readRoot(head []byte) error {
 	for dec := xml.NewDecoder(bytes.NewReader(head)); ; {
 		token, err := dec.Token()
@@ -36,7 +36,7 @@ func (f *File) readRoot(head []byte) error {
 		}
 		for _, a := range root.Attr {
 			if a.Name.Local == "timestamp" || a.Name.Local == "osm_base" {
-				// Not all programs write one, so a bad one is as good as none.
+				// Not all programs write one, so a bad one is ignored.
 				if t, err := time.Parse(time.RFC3339, a.Value); err == nil {
 					f.Timestamp = t.UTC()
 				}
@@ -46,8 +46,8 @@ func (f *File) readRoot(head []byte) error {
 	}
 }
 
-// xmlReader is an extract in XML that was not read yet. Reading it takes long, so the first scan converts it to the
-// blocks of a PBF file, uncompressed in a scratch file, which all scans read.
+// xmlReader is an extract in XML that has not been read yet. Reading XML is slow, so the first scan converts it to
+// uncompressed PBF blocks in a scratch file, which all scans read.
 type xmlReader struct {
 	text io.Reader
 	dir  *scratch.Dir
@@ -61,7 +61,7 @@ type converted struct {
 
 func (c converted) Close() error { return c.blocks.Free() }
 
-// convert makes it a file of blocks.
+// convert converts XML to blocks.
 func (f *File) convert(ctx context.Context) error {
 	s := osmxml.New(ctx, f.xml.text)
 	defer s.Close()
@@ -94,13 +94,13 @@ func (f *File) convert(ctx context.Context) error {
 type blockWriter struct {
 	out          *scratch.Array[byte]
 	table, group []byte
-	texts        map[string]uint64 // the indexes of those in the table
+	texts        map[string]uint64 // indexes into the table
 }
 
 var memberKinds = map[osm.Type]byte{osm.TypeNode: byte(region.KindNode), osm.TypeWay: byte(region.KindWay),
 	osm.TypeRelation: byte(region.KindRelation)}
 
-// add adds an object, and returns when it was made.
+// add adds an object, and returns its timestamp.
 func (w *blockWriter) add(object osm.Object) (time.Time, error) {
 	switch o := object.(type) {
 	case *osm.Node:
@@ -133,7 +133,7 @@ func (w *blockWriter) add(object osm.Object) (time.Time, error) {
 	return time.Time{}, nil
 }
 
-// object adds an object with the fields that only its kind has.
+// object adds an object; own are the fields that only its kind has.
 func (w *blockWriter) object(kind protowire.Number, id uint64, version int, all osm.Tags, own []byte) error {
 	var keys, values []byte
 	for _, t := range all {
@@ -179,7 +179,7 @@ func appendBytes(b []byte, field protowire.Number, v []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(b, field, protowire.BytesType), v)
 }
 
-// xmlError tells a file that breaks off from one that is malformed.
+// xmlError distinguishes truncated files from malformed ones.
 func xmlError(err error) error {
 	if syntax, ok := errors.AsType[*xml.SyntaxError](err); ok {
 		if syntax.Msg == "unexpected EOF" {

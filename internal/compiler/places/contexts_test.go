@@ -9,7 +9,6 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 	"github.com/mapsedge/caddy-maps/internal/testkit"
@@ -65,8 +64,8 @@ func at(runs []run, p orb.Point) run {
 	return runs[i]
 }
 
-// TestRaster: what is around a tile contains all positions in it, what neither is around it nor comes through contains
-// none, and what comes through does.
+// TestRaster: an area around a tile contains all positions in it. An area that is neither around it nor has its outline
+// through it contains none.
 func TestRaster(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 12))
 	for i := range testkit.Some(40) {
@@ -80,7 +79,7 @@ func TestRaster(t *testing.T) {
 			}
 			built, ok := geometry.New(g)
 			if !ok {
-				t.Fatal("nothing is left of it")
+				t.Fatal("no geometry")
 			}
 			areas = append(areas, built)
 		}
@@ -109,33 +108,10 @@ func TestRaster(t *testing.T) {
 		if degrees > 1 && whole < 500 {
 			t.Errorf("%g degrees: only %d positions have something around their tiles", degrees, whole)
 		}
-		if len(runs) > 0 {
-			for _, r := range [...]run{runs[0], runs[len(runs)/2], runs[len(runs)-1]} {
-				testTouches(t, areas, r)
-			}
-		}
 	}
 }
 
-// testTouches: the outlines that are said to come through a run do come near it.
-func testTouches(t *testing.T, areas []geometry.Geometry, r run) {
-	t.Helper()
-	e := tileEdges()
-	row, from, to := r.from/across, r.from%across, (r.to-1)%across
-	box := geo.Box{MinX: e.lons[from] - 9, MinY: e.lats[row+1] - 9, MaxX: e.lons[to+1] + 9, MaxY: e.lats[row] + 9}
-	for _, n := range r.crossing {
-		near := false
-		for line := range areas[n].Lines {
-			b := geometry.BoxOf(line)
-			near = near || b.Overlaps(&box)
-		}
-		if !near {
-			t.Errorf("area %d does not come near %v", n, r)
-		}
-	}
-}
-
-// TestEverywhere: areas that reach across the antimeridian, around a pole or all over the Earth, in bounded time.
+// TestEverywhere: areas across the antimeridian, around a pole and all over the Earth take bounded time.
 func TestEverywhere(t *testing.T) {
 	testkit.Whole(t)
 	box := func(west, south, east, north float64) orb.Polygon {

@@ -17,82 +17,61 @@ import (
 
 // TestFeatures asks beside a single object what it is.
 func TestFeatures(t *testing.T) {
-	for name, c := range map[string]struct {
-		tags       string
-		area       bool
-		categories []string
-		want       string // category/type name; "" for no feature
+	t.Parallel()
+	const castle = "building=yes, historic=castle, name=Keep, tourism=museum"
+	for _, c := range []struct {
+		object, tags, categories string // of a node or an area; categories are separated by |
+		want                     string // category/type name; "" for no feature
 	}{
-		"named node": {tags: "amenity=cafe, name=Bean", want: "amenity/cafe Bean"},
-		"no name":    {tags: "amenity=cafe", want: ""},
-		"name alone": {tags: "name=Bean", want: ""},
-		"bare address": {tags: "addr:housenumber=12, addr:street=Main Street",
-			want: "place/house 12 Main Street"},
-		"address without a street": {tags: "addr:housenumber=12", want: "place/house 12"},
-		"address by place":         {tags: "addr:housenumber=12, addr:place=Moor", want: "place/house 12 Moor"},
-		"building with an address": {tags: "addr:housenumber=12, addr:street=Main Street, building=garage", area: true,
-			want: "building/garage 12 Main Street"},
-		"building without": {tags: "building=yes", area: true, want: ""},
-		"named building":   {tags: "building=church, name=St. Mark", area: true, want: "building/church St. Mark"},
-		"shop with an address": {tags: "addr:housenumber=12, addr:street=Main Street, shop=bakery",
-			want: "shop/bakery 12 Main Street"},
-		"name before address": {tags: "addr:housenumber=12, addr:street=Main Street, shop=bakery, name=Bun",
-			want: "shop/bakery Bun"},
-		"named, other key, address": {tags: "addr:housenumber=1, addr:street=Main Street, healthcare=clinic, name=Heal",
-			want: "place/house Heal"},
-		"first key": {tags: "building=yes, historic=castle, name=Keep, tourism=museum", area: true,
-			want: "tourism/museum Keep"},
-		"key asked for": {tags: "building=yes, historic=castle, name=Keep, tourism=museum", area: true,
-			categories: []string{"building"}, want: "building/yes Keep"},
-		"value asked for": {tags: "building=yes, historic=castle, name=Keep, tourism=museum", area: true,
-			categories: []string{"castle"}, want: "historic/castle Keep"},
-		"first of several asked for": {tags: "building=yes, historic=castle, name=Keep, tourism=museum", area: true,
-			categories: []string{"yes", "castle"}, want: "historic/castle Keep"},
-		"every value": {tags: "amenity=bar; restaurant, name=Both", categories: []string{"restaurant"},
-			want: "amenity/restaurant Both"},
-		"every value, none asked for": {tags: "amenity=bar;restaurant, name=Both", want: "amenity/bar Both"},
-		"case and space": {tags: "amenity=Fast_Food, name=Quick", categories: []string{"  fast_FOOD "},
-			want: "amenity/Fast_Food Quick"},
-		"key in capitals": {tags: "amenity=cafe, name=Bean", categories: []string{"AMENITY"},
-			want: "amenity/cafe Bean"},
-		"part of a value":             {tags: "amenity=fast_food, name=Quick", categories: []string{"fast"}, want: ""},
-		"a term that nothing matches": {tags: "amenity=cafe, name=Bean", categories: []string{"nothing"}, want: ""},
-		"alternatives": {tags: "amenity=cafe, name=Bean", categories: []string{"nothing", "cafe"},
-			want: "amenity/cafe Bean"},
-		"blank terms": {tags: "amenity=cafe, name=Bean", categories: []string{"", " "},
-			want: "amenity/cafe Bean"},
-		"place node": {tags: "place=hamlet, name=Elm", want: "place/hamlet Elm"},
-		"place area": {tags: "place=hamlet, name=Elm, leisure=park", area: true,
-			categories: []string{"hamlet"}, want: "place/hamlet Elm"},
-		"boundary area asked for": {tags: "boundary=protected_area, leisure=park, name=Elm", area: true,
-			categories: []string{"boundary"}, want: "boundary/protected_area Elm"},
-		"boundary area by other key": {tags: "boundary=protected_area, leisure=park, name=Elm", area: true,
-			categories: []string{"park"}, want: "leisure/park Elm"},
-		"boundary area": {tags: "boundary=protected_area, leisure=park, name=Elm", area: true, want: ""},
-		"boundary line": {tags: "boundary=fence, name=Line", want: "boundary/fence Line"},
-		"river":         {tags: "waterway=river, name=Run", want: ""},
-		"river asked for": {tags: "waterway=river, name=Run", categories: []string{"river"},
-			want: "waterway/river Run"},
+		{"n7 0.1 0", "amenity=cafe, name=Bean", "", "amenity/cafe Bean"},
+		{"n7 0.1 0", "amenity=cafe", "", ""},
+		{"n7 0.1 0", "name=Bean", "", ""},
+		{"n7 0.1 0", "addr:housenumber=12, addr:street=Main Street", "", "place/house 12 Main Street"},
+		{"n7 0.1 0", "addr:housenumber=12", "", "place/house 12"},
+		{"n7 0.1 0", "addr:housenumber=12, addr:place=Moor", "", "place/house 12 Moor"},
+		{"a7 0 0 1", "addr:housenumber=12, addr:street=Main Street, building=garage", "", "building/garage 12 Main Street"},
+		{"a7 0 0 1", "building=yes", "", ""},
+		{"a7 0 0 1", "building=church, name=St. Mark", "", "building/church St. Mark"},
+		{"n7 0.1 0", "addr:housenumber=12, addr:street=Main Street, shop=bakery", "", "shop/bakery 12 Main Street"},
+		{"n7 0.1 0", "addr:housenumber=12, addr:street=Main Street, shop=bakery, name=Bun", "", "shop/bakery Bun"},
+		{"n7 0.1 0", "addr:housenumber=1, addr:street=Main Street, healthcare=clinic, name=Heal", "", "place/house Heal"},
+		{"a7 0 0 1", castle, "", "tourism/museum Keep"},
+		{"a7 0 0 1", castle, "building", "building/yes Keep"},
+		{"a7 0 0 1", castle, "castle", "historic/castle Keep"},
+		{"a7 0 0 1", castle, "yes|castle", "historic/castle Keep"},
+		{"n7 0.1 0", "amenity=bar; restaurant, name=Both", "restaurant", "amenity/restaurant Both"},
+		{"n7 0.1 0", "amenity=bar;restaurant, name=Both", "", "amenity/bar Both"},
+		{"n7 0.1 0", "amenity=Fast_Food, name=Quick", "  fast_FOOD ", "amenity/Fast_Food Quick"},
+		{"n7 0.1 0", "amenity=cafe, name=Bean", "AMENITY", "amenity/cafe Bean"},
+		{"n7 0.1 0", "amenity=fast_food, name=Quick", "fast", ""},
+		{"n7 0.1 0", "amenity=cafe, name=Bean", "nothing", ""},
+		{"n7 0.1 0", "amenity=cafe, name=Bean", "nothing|cafe", "amenity/cafe Bean"},
+		{"n7 0.1 0", "amenity=cafe, name=Bean", "| ", "amenity/cafe Bean"},
+		{"n7 0.1 0", "place=hamlet, name=Elm", "", "place/hamlet Elm"},
+		{"a7 0 0 1", "place=hamlet, name=Elm, leisure=park", "hamlet", "place/hamlet Elm"},
+		{"a7 0 0 1", "boundary=protected_area, leisure=park, name=Elm", "boundary", "boundary/protected_area Elm"},
+		{"a7 0 0 1", "boundary=protected_area, leisure=park, name=Elm", "park", "leisure/park Elm"},
+		{"a7 0 0 1", "boundary=protected_area, leisure=park, name=Elm", "", ""},
+		{"n7 0.1 0", "boundary=fence, name=Line", "", "boundary/fence Line"},
+		{"n7 0.1 0", "waterway=river, name=Run", "", ""},
+		{"n7 0.1 0", "waterway=river, name=Run", "river", "waterway/river Run"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			var w placestest.World
-			if c.area {
-				w.Area(7, c.tags, placestest.Square(0, 0, 1))
-			} else {
-				w.Node(7, placestest.At(0.1, 0), c.tags)
-			}
-			got := ""
-			for _, p := range geocodingtest.Ask(t, geocodingtest.Build(t, w.Cover()), placestest.Kansas, 5, c.categories...) {
-				got += p.Category + "/" + p.Type + " " + p.Name
-			}
-			if got != c.want {
-				t.Errorf("got %q, want %q", got, c.want)
-			}
-		})
+		var categories []string
+		if c.categories != "" {
+			categories = strings.Split(c.categories, "|")
+		}
+		got := ""
+		x := geocodingtest.Build(t, new(placestest.World).Draw(c.object+" "+c.tags).Cover())
+		for _, p := range geocodingtest.Ask(t, x, placestest.Kansas, 5, categories...) {
+			got += p.Category + "/" + p.Type + " " + p.Name
+		}
+		if got != c.want {
+			t.Errorf("%s, asked for %q: %q, want %q", c.tags, c.categories, got, c.want)
+		}
 	}
 }
 
-// TestManyValues: an object is no more things than anything is.
+// TestManyValues: an object is found by its first values.
 func TestManyValues(t *testing.T) {
 	var w placestest.World
 	var values []string
@@ -124,6 +103,15 @@ func TestPlaceOfAllFields(t *testing.T) {
 	}}
 	if diff := cmp.Diff(want, got, placestest.Approximate); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestStreetInLanguages: a street's name is in the requested language, and its address as it is on the ground.
+func TestStreetInLanguages(t *testing.T) {
+	w := new(placestest.World).Draw("w1 -1 0 1 0 highway=residential, name=Rue du Lac, name:en=Lake Street")
+	r, err := geocodingtest.Build(t, w.Cover()).Reverse(t.Context(), &geocoding.Request{Point: placestest.Kansas, Size: 1, Languages: []string{"en"}})
+	if err != nil || r.Places[0].Name != "Lake Street" || r.Places[0].Address.Street != "Rue du Lac" {
+		t.Errorf("%+v, %v", r, err)
 	}
 }
 

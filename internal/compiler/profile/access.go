@@ -9,9 +9,9 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// setAccess sets who may travel along a way. The kind of a way says to whom it is open by default; a mode's own key
-// opens others. Of the access keys the most specific one that is present decides, in its form for one direction first.
-// docs/internals/algorithms.md has it in full. Conditional access is not considered.
+// setAccess sets the access of all modes to a way. The kind of a way is open to some modes by default, and a mode's own
+// keys open it to others. The most specific access key that is present decides, in its form for one direction first.
+// Conditional access is ignored.
 func (a *Attributes) setAccess(t *tags.Set, w *way) {
 	hovForward, hovBackward := isHOV(t, tags.HovLanesForward), isHOV(t, tags.HovLanesBackward)
 	for _, p := range profiles {
@@ -28,7 +28,7 @@ func (a *Attributes) setAccess(t *tags.Set, w *way) {
 	}
 }
 
-// add adds its mode to those who have the rights of a verdict.
+// add adds the mode to the sets that a verdict gives it.
 func (p *profile) add(v verdict, isHOV bool, open, toDestination, ifPrivate *region.Modes) {
 	if v > forbidden {
 		*open |= p.mode
@@ -41,18 +41,18 @@ func (p *profile) add(v verdict, isHOV bool, open, toDestination, ifPrivate *reg
 	}
 }
 
-// isHOV says whether a road, or all of its lanes in a direction, are for cars with passengers, which most cars are not.
+// isHOV reports whether a road, or all its lanes in a direction, are reserved for high-occupancy vehicles.
 func isHOV(t *tags.Set, directed tags.Key) bool {
 	lanes := cmp.Or(t.Get(directed), t.Get(tags.HovLanes))
 	return t.Is(tags.Hov, "designated", "only") || lanes != "" && strings.ReplaceAll(lanes+"|", "designated|", "") == ""
 }
 
-// permits says whether a way may be used in a direction: forbidden, private, destination or allowed. forced means that
-// a tag for this very direction says so, which is stronger than oneway.
+// permits returns the verdict on a way in a direction: forbidden, private, destination or allowed. forced means that it
+// comes from a tag for this direction, which overrides oneway.
 func (p *profile) permits(t *tags.Set, directed []tags.Key, usual verdict, w *way) (v verdict, forced bool) {
 	for i, key := range p.keys {
 		if !t.HasAny(p.accessKeys) {
-			break // as most
+			break // most ways
 		}
 		value := cmp.Or(t.Get(directed[i]), t.Get(key))
 		if value == "" {
@@ -79,7 +79,7 @@ func (p *profile) permits(t *tags.Set, directed []tags.Key, usual verdict, w *wa
 	return usual, false
 }
 
-// byDefault says whether a way may be used about which no access key says anything: forbidden or allowed.
+// byDefault returns the verdict on a way without access keys: forbidden or allowed.
 func (p *profile) byDefault(t *tags.Set, w *way) verdict {
 	open := p.byKind[w.number].open && !(p.motor && t.Is(tags.Service, "emergency_access"))
 	if !open && p.beside != nil && w.class <= p.besideUpTo {
@@ -91,8 +91,8 @@ func (p *profile) byDefault(t *tags.Set, w *way) verdict {
 	return allowed
 }
 
-// Stops returns the modes that a node stops. A node that is something else, a crossing or an entrance say, and has
-// access tags tells who may use that, and not who passes it on the road.
+// Stops returns the modes that a node stops. The access tags of other objects, such as crossings and entrances, apply
+// to these and not to the road.
 func Stops(t *tags.Set) region.Modes {
 	if !t.Has(tags.Barrier) && t.HasAny(tags.Main) {
 		return 0
@@ -105,10 +105,10 @@ func (p *profile) isStopped(t *tags.Set) bool {
 		if value := t.Get(key); value != "" {
 			return p.verdict(value, i < p.own) == forbidden &&
 				value != "dismount" && // for a step or two
-				!(isPrivate(value) && !t.Has(tags.Barrier)) // a private something at the road
+				!(isPrivate(value) && !t.Has(tags.Barrier)) // a private object at the road
 		}
 	}
-	// A barrier to the senses alone is open: a fence that animals hear, or a line that is felt.
+	// Barriers that are only audible or visible, as for animals, are open.
 	if !t.Has(tags.Barrier) || t.Has(tags.Sensory) && !t.Is(tags.Sensory, "no") {
 		return false
 	}
@@ -120,8 +120,8 @@ func (p *profile) isStopped(t *tags.Set) bool {
 		t.Is(tags.Locked, "yes") && !oldRules
 }
 
-// directions are the values of oneway=*: along the way, against it, or both. A reversible road is open in either
-// direction at some time of the day, and nobody knows when a trace was made.
+// directions are the values of oneway: along the way, against it, or both. A reversible road counts as open in both
+// directions, because the time of a trace is not known.
 var directions = map[string]int{
 	"yes": 1, "true": 1, "1": 1, "-1": -1, "reverse": -1,
 	"no": 0, "false": 0, "0": 0, "reversible": 0, "alternating": 0,
@@ -130,7 +130,7 @@ var directions = map[string]int{
 // roundabouts are the values of junction=* with a direction.
 var roundabouts = []string{"roundabout", "circular"}
 
-// direction returns in which direction alone a way may be travelled, as directions; 0 if there is no such rule.
+// direction returns the only direction in which a way may be travelled, as in directions, or 0.
 func (p *profile) direction(t *tags.Set, w *way) (oneway int) {
 	switch {
 	case w.area:
@@ -144,7 +144,7 @@ func (p *profile) direction(t *tags.Set, w *way) (oneway int) {
 	own := false
 	for i, key := range slices.Backward(p.oneway) {
 		if !t.Has(key) {
-			continue // as most
+			continue // most ways
 		}
 		if direction, ok := directions[t.Get(key)]; ok {
 			oneway, own = direction, i == 0
@@ -158,14 +158,14 @@ func (p *profile) direction(t *tags.Set, w *way) (oneway int) {
 	return oneway
 }
 
-// cyclewayKeys are the keys of cycleways, each with that of its direction.
+// cyclewayKeys are the keys of cycle lanes and tracks, each with the key of its direction.
 var cyclewayKeys = [...]struct{ key, oneway tags.Key }{
 	{tags.Cycleway, tags.CyclewayOneway}, {tags.CyclewayLeft, tags.CyclewayLeftOneway},
 	{tags.CyclewayRight, tags.CyclewayRightOneway}, {tags.CyclewayBoth, tags.CyclewayBothOneway},
 }
 
-// cyclewaysOf says whether a road has lanes or tracks for bicycles beside it that are no ways of their own, and whether
-// one of them leads against a one-way of a direction.
+// cyclewaysOf reports whether a road has cycle lanes or tracks that are not ways of their own, and whether one of them
+// leads against a one-way.
 func cyclewaysOf(t *tags.Set, oneway int) (has, against bool) {
 	for _, k := range cyclewayKeys {
 		switch t.Get(k.key) {
@@ -179,7 +179,7 @@ func cyclewaysOf(t *tags.Set, oneway int) (has, against bool) {
 	return has, against
 }
 
-// sidewalksOf says whether a road has a sidewalk that is not a way of its own.
+// sidewalksOf reports whether a road has a sidewalk that is not a way of its own.
 func sidewalksOf(t *tags.Set, _ int) (has, against bool) {
 	return t.Is(tags.Sidewalk, "yes", "both", "left", "right") || t.Is(tags.SidewalkBoth, "yes") ||
 		t.Is(tags.SidewalkLeft, "yes") || t.Is(tags.SidewalkRight, "yes"), false

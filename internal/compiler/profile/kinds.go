@@ -7,21 +7,21 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// way is what the tags say a way is, before anything is said about who may use it.
+// way is the kind of a way by its tags, without access.
 type way struct {
 	*kind
-	area  bool // the outline of an area: people go along it either way round, and nobody drives
-	works bool // it is being built: closed, unless a mode's own key opens it
+	area  bool // the outline of an area, which people walk along in both directions and no one drives along
+	works bool // under construction: closed, unless a mode's own key opens it
 }
 
 // kind is a kind of ways.
 type kind struct {
-	number int // of the kinds
+	number int // its index among the kinds
 	class  region.RoadClass
 	link   bool
 }
 
-// kinds are the kinds of ways that somebody may travel along: values of highway=*, and other tags.
+// kinds are the kinds of ways that some mode may travel: values of highway, and other tags.
 var kinds = func() map[string]*kind {
 	all := make(map[string]*kind)
 	for class, names := range [...]string{
@@ -41,28 +41,27 @@ var kinds = func() map[string]*kind {
 	return all
 }()
 
-// noRoads are values of highway=* that nobody travels along, whatever else the tags say: what is not there (yet, or any
-// more), and places.
+// noRoads are values of highway that are never roads: roads that do not exist (yet, or any more), and places.
 var noRoads = setOf(`no none construction proposed planned abandoned disused razed demolished removed dismantled
 	destroyed historic bus_stop services rest_area emergency_bay escape passing_place traffic_island toll_gantry
 	street_lamp trailhead`)
 
-// unknownKind is a kind of roads that is not known: closed, unless a key opens it to somebody.
+// unknownKind is for other values of highway: closed, unless an access key opens it.
 const unknownKind = "?"
 
 var unknown, winterRoad, iceRoad = kinds[unknownKind], kinds["winter_road"], kinds["ice_road"]
 
-// otherKinds are kinds of ways without highway=*.
+// otherKinds are kinds of ways without a highway tag.
 var otherKinds = map[tags.Key]map[string]*kind{
 	tags.ManMade: {"pier": kinds["man_made=pier"]}, tags.Railway: {"platform": kinds["platform"]},
 	tags.PublicTransport: {"platform": kinds["platform"]}, tags.Leisure: {"track": kinds["leisure=track"]},
 	tags.Route: {"ferry": kinds["route=ferry"], "shuttle_train": kinds["route=shuttle_train"]},
 }
 
-// wayKeys are the keys of which a way that somebody may travel along has one.
+// wayKeys are the keys of which a road has at least one.
 var wayKeys = tags.Named("highway route man_made railway public_transport leisure")
 
-// wayOf returns what a way, or the outline of a multipolygon, is; false if nobody may travel along it.
+// wayOf returns the kind of a way or of the outline of a multipolygon, or false if it is no road.
 func wayOf(t *tags.Set) (w way, ok bool) {
 	if !t.HasAny(wayKeys) {
 		return w, false
@@ -84,7 +83,7 @@ func wayOf(t *tags.Set) (w way, ok bool) {
 	return w, true
 }
 
-// otherKind returns the kind of a way without highway=*, nil if nobody may travel along it.
+// otherKind returns the kind of a way without a highway tag, or nil if it is no road.
 func otherKind(t *tags.Set) *kind {
 	for key, tag := range t.All {
 		of := otherKinds[key]
@@ -100,22 +99,23 @@ func otherKind(t *tags.Set) *kind {
 	return nil
 }
 
-// harmlessWorks are values of construction=* that leave a road open.
+// harmlessWorks are values of construction that leave a road open.
 var harmlessWorks = setOf("no none minor widening completed")
 
 func isBeingBuilt(t *tags.Set) bool {
 	return t.Has(tags.Construction) && !harmlessWorks[t.Get(tags.Construction)]
 }
 
-// isClosed says whether nobody gets through: a way is impassable, or lies on ice and is not of a kind for winter alone.
+// isClosed reports whether a way is closed to all: it is impassable, or a winter road that is not tagged as such in
+// highway.
 func isClosed(t *tags.Set) bool {
 	return t.Is(tags.Impassable, "yes") || t.Is(tags.Status, "impassable") ||
 		(t.Is(tags.WinterRoad, "yes") || t.Is(tags.IceRoad, "yes")) &&
 			(oldRules || !t.Is(tags.Highway, "winter_road", "ice_road"))
 }
 
-// IsOutOfUse says whether nobody is to travel along a way: it is being built, or nobody gets through. proposed=* is not
-// among that: a road is there (highway=tertiary) that is to become something else (proposed=secondary).
+// IsOutOfUse reports whether a way is under construction or impassable. A way with proposed is not: the road exists,
+// and is to become another kind.
 func IsOutOfUse(t *tags.Set) bool { return isBeingBuilt(t) || isClosed(t) }
 
 // oldRules switches off what WithoutNewRules says.

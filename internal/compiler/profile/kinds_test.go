@@ -1,9 +1,11 @@
 package profile
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
 func TestNoRoads(t *testing.T) {
@@ -35,30 +37,27 @@ func TestNoRoads(t *testing.T) {
 }
 
 func TestRoadClasses(t *testing.T) {
-	tests := []struct {
-		tags  string
-		class region.RoadClass
-		link  bool
-	}{
-		{"highway=motorway", region.Motorway, false}, {"highway=motorway_link", region.Motorway, true},
-		{"highway=trunk_link", region.Trunk, true},
-		{"highway=primary", region.Primary, false}, {"highway=secondary_link", region.Secondary, true},
-		{"highway=tertiary", region.Tertiary, false},
-		{"highway=road", region.Unclassified, false}, {"highway=residential", region.Residential, false},
-		{"highway=living_street", region.LivingStreet, false}, {"highway=service", region.Service, false},
-		{"highway=track", region.Track, false},
-		{"highway=bus_guideway", region.BusWay, false}, {"highway=cycleway", region.Cycleway, false},
-		{"highway=steps", region.Footway, false},
-		{"highway=path", region.Footway, false}, {"route=ferry", region.Ferry, false},
-		{"route=shuttle_train", region.Ferry, false}, {"man_made=pier", region.Footway, false},
-		{"railway=platform", region.Footway, false},
-		{"highway=winter_road", region.Unclassified, false}, {"highway=ice_road", region.Unclassified, false},
-		{"highway=construction construction=trunk_link motor_vehicle=yes", region.Trunk, true},
-		{"highway=runway", region.Unclassified, false},
-	}
-	for _, test := range tests {
-		if r, ok := wayOf(tagsOf(test.tags)); !ok || r.class != test.class || r.link != test.link {
-			t.Errorf("%s: %+v", test.tags, r)
+	for class, all := range map[region.RoadClass][]string{
+		region.Motorway:     {"highway=motorway", "highway=motorway_link"},
+		region.Trunk:        {"highway=trunk_link", "highway=construction construction=trunk_link motor_vehicle=yes"},
+		region.Primary:      {"highway=primary"},
+		region.Secondary:    {"highway=secondary_link"},
+		region.Tertiary:     {"highway=tertiary"},
+		region.Unclassified: {"highway=road", "highway=winter_road", "highway=ice_road", "highway=runway access=yes"},
+		region.Residential:  {"highway=residential"},
+		region.LivingStreet: {"highway=living_street"},
+		region.Service:      {"highway=service"},
+		region.Track:        {"highway=track"},
+		region.BusWay:       {"highway=bus_guideway foot=yes"},
+		region.Cycleway:     {"highway=cycleway"},
+		region.Footway:      {"highway=steps", "highway=path", "man_made=pier", "railway=platform"},
+		region.Ferry:        {"route=ferry", "route=shuttle_train"},
+	} {
+		for _, tags := range all {
+			link := strings.Contains(tags, "_link")
+			if r, ok := RoadOf(tagsOf(tags)); !ok || r.Class != class || r.Flags.Has(roadgraph.Link) != link {
+				t.Errorf("%s: %+v", tags, r)
+			}
 		}
 	}
 }

@@ -1,5 +1,6 @@
-// Package profile tells from the tags of OpenStreetMap objects who may travel where, and how fast: which ways are
-// roads, whom barriers stop, and whom restrictions forbid to turn. Each way to travel is a table.
+// Package profile derives the access and speed of each mode of travel from tags: which ways are roads (RoadOf), whom
+// nodes stop (Stops), and to whom turn restrictions apply (TurnOf). Each mode is a table (profile.go). It knows no
+// geometry. Begin at RoadOf; docs/matching.md describes the rules.
 package profile
 
 import (
@@ -12,38 +13,37 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// profile is a way to travel. The fields up to sizes make the table; the others follow from them.
+// profile is a mode of travel. The fields up to sizes are the table. newProfile derives the others.
 type profile struct {
 	mode region.Modes
-	// motor is set for motor vehicles: they may use motorroads; they do not use emergency accesses, the outlines of
-	// areas, gates that are locked, and barriers that are not made to let them pass.
+	// motor is set for motor vehicles. They may use motorroads. They may not use emergency accesses, the outlines of
+	// areas, locked gates, and barriers that are not in barriers.
 	motor bool
-	// wheels is false for walkers: they go against one-ways, and heed only restrictions that name them.
+	// wheels is false for walkers: they ignore one-ways, and restrictions that do not name them.
 	wheels bool
-	// keys are the access keys that rule it, the most specific first. The first few, own, are about it alone and can open
-	// what is closed by default.
+	// keys are its access keys, the most specific first. The first own of them are specific to it and can open ways that
+	// are closed by default.
 	keys []tags.Key
 	own  int
-	// names are the values of access keys that mean it. The other vehicles' names close a way to it.
+	// names are the values of access keys that name it. The names of other modes close a way to it.
 	names string
-	// private is what values like access=private say to it; values are other exceptions to accessValues.
+	// private is the verdict of values like access=private. values are other exceptions to accessValues.
 	private verdict
 	values  map[string]verdict
-	// oneway are the keys that say in which direction it may travel, the most specific first.
+	// oneway are the keys of one-ways, the most specific first.
 	oneway []tags.Key
-	// beside says whether a road has something for it beside it, which opens roads up to a class, and whether that leads
-	// against a one-way of a direction.
+	// beside reports whether a road has a lane or sidewalk for it, which opens roads up to the class besideUpTo, and
+	// whether that leads against a one-way.
 	beside     func(t *tags.Set, oneway int) (has, against bool)
 	besideUpTo region.RoadClass
-	// open are the kinds of ways (see kinds) that it may use by default, and opened those that access=yes opens.
+	// open are the kinds of ways (see kinds) that it may use by default. opened are those that access=yes opens.
 	open, opened string
-	// barriers are the kinds that let motor vehicles pass by default; all others stop them. They are the kinds that stop
-	// those without a motor.
+	// barriers are, for motor vehicles, the kinds of barriers that let them pass, and for others the kinds that stop them.
 	barriers string
-	// usual is how fast it is on kinds of ways, services on those of service roads, and speed on all others, in km/h.
+	// usual is its speed on kinds of ways, services on kinds of service roads, and speed on all others, in km/h.
 	usual, services map[string]float64
 	speed           float64
-	// caps are the speeds that other tags allow. limited is set where maxspeed and the like concern it.
+	// caps are limits by other tags. limited is set if maxspeed and the like apply to it.
 	caps    []limit
 	limited bool
 	sizes   []size
@@ -55,22 +55,22 @@ type profile struct {
 	accessKeys        *tags.Keys // in all forms
 }
 
-// limit is how fast the values of a key let it be, in km/h.
+// limit is the greatest speed for values of a key, in km/h.
 type limit struct {
 	key    tags.Key
 	speeds map[string]float64
 }
 
-// usual is what a kind of ways is to a profile by default.
+// usual is a profile's default for a kind of ways.
 type usual struct {
 	open, opened bool
 	speed        float64
 }
 
-// profiles are all ways to travel.
+// profiles are all modes of travel.
 var profiles = []*profile{car, bicycle, foot}
 
-// roadsForAll are the kinds of ways that are open to everybody.
+// roadsForAll are the kinds of ways that are open to all modes.
 const roadsForAll = `primary primary_link secondary secondary_link tertiary tertiary_link unclassified road residential
 	living_street service winter_road ice_road route=ferry route=shuttle_train `
 
@@ -78,15 +78,15 @@ var car = newProfile(profile{
 	mode: region.Car, motor: true, wheels: true,
 	keys: tags.List("motorcar motor_vehicle vehicle access"), own: 3,
 	names: "motorcar car cars motor_vehicle motor_vehicles vehicle",
-	// Who is on a private road in a car had the right to be there, and a trace shows it.
+	// A trace on a private road shows that its driver had the right to be there.
 	private: private,
-	values:  map[string]verdict{"hov": destination}, // whether there are passengers nobody knows
+	values:  map[string]verdict{"hov": destination}, // the number of passengers is not known
 	oneway:  tags.List("oneway:motorcar oneway:motor_vehicle oneway:vehicle oneway"),
 	open:    roadsForAll + "motorway motorway_link trunk trunk_link",
 	opened:  "track",
 	barriers: `cattle_grid border_control toll_booth sally_port gate lift_gate swing_gate sliding_gate hampshire_gate no
 		entrance height_restrictor arch checkpoint sump_buster kerb speed_bump bump_gate`,
-	// What a free road has where nothing is tagged, on the scale of limits that are tagged.
+	// Free speeds of roads without a tagged limit, comparable to tagged limits.
 	usual: map[string]float64{
 		"motorway": 110, "motorway_link": 55, "trunk": 100, "trunk_link": 50, "primary": 80, "primary_link": 40,
 		"secondary": 65, "secondary_link": 32, "tertiary": 50, "tertiary_link": 25, "unclassified": 35, "road": 35,
@@ -118,7 +118,7 @@ var bicycle = newProfile(profile{
 	mode: region.Bicycle, wheels: true,
 	keys: tags.List("bicycle vehicle access"), own: 1,
 	names: "bicycle bicycles vehicle",
-	// There is nearly always another way.
+	// There is nearly always another road.
 	private: forbidden,
 	values:  map[string]verdict{"dismount": forbidden},
 	oneway:  tags.List("oneway:bicycle oneway:vehicle oneway"),
@@ -152,7 +152,7 @@ var foot = newProfile(profile{
 	keys: tags.List("foot access"), own: 1,
 	names:   "foot pedestrian pedestrians wheelchair",
 	private: forbidden,
-	values:  map[string]verdict{"dismount": allowed}, // that is what walkers are
+	values:  map[string]verdict{"dismount": allowed},
 	oneway:  tags.List("oneway:foot"),
 	beside:  sidewalksOf, besideUpTo: region.Trunk,
 	open: roadsForAll + `track cycleway path footway pedestrian bridleway steps corridor platform elevator
@@ -167,12 +167,12 @@ var foot = newProfile(profile{
 			"mountain_hiking": 4, "demanding_mountain_hiking": 3, "alpine_hiking": 2, "demanding_alpine_hiking": 2,
 			"difficult_alpine_hiking": 1,
 		}},
-		// The sidewalk is a way of its own, and walkers are on it rather than on the road.
+		// Walkers prefer the sidewalk, which is a way of its own.
 		{tags.Sidewalk, map[string]float64{"separate": 4}}, {tags.SidewalkBoth, map[string]float64{"separate": 4}},
 	},
 })
 
-// newProfile fills in what follows from a table.
+// newProfile derives the other fields from a table.
 func newProfile(p profile) *profile {
 	for _, key := range p.keys {
 		p.forward = append(p.forward, tags.Number(key.String()+":forward"))
@@ -198,12 +198,12 @@ func newProfile(p profile) *profile {
 	return &p
 }
 
-// heeds says whether a key is one of its access keys, apart from access itself.
+// heeds reports whether a key is one of its access keys, apart from access itself.
 func (p *profile) heeds(key string) bool {
 	return key != tags.Access.String() && slices.ContainsFunc(p.keys, func(k tags.Key) bool { return k.String() == key })
 }
 
-// modesOf returns the modes of those profiles of which something is true.
+// modesOf returns the modes of the profiles for which is returns true.
 func modesOf(is func(p *profile) bool) (modes region.Modes) {
 	for _, p := range profiles {
 		if is(p) {

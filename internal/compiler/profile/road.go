@@ -8,35 +8,35 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
-// Road is what a way is to those who travel along it.
+// Road is a way as a road.
 type Road struct {
 	Name, Ref string // valid UTF-8
 	Attributes
-	// Takes is how many seconds all of a ferry takes, 0 where the tags do not tell.
+	// Takes is the duration of a ferry in seconds, or 0 if it is not tagged.
 	Takes int32
 }
 
-// Attributes are what roads have in common, whatever their names. Forward and Backward mean the way's own direction and
+// Attributes are the attributes of a road apart from its texts. Forward and Backward mean the way's own direction and
 // the opposite one.
 type Attributes struct {
 	Class region.RoadClass
-	// Forward and Backward are who may travel the road.
+	// Forward and Backward are the modes that may travel the road.
 	Forward, Backward region.Modes
-	// DestinationForward and DestinationBackward are those of them who may only where their way begins or ends there:
-	// the road is no through road for them (access=destination, customers, …).
+	// DestinationForward and DestinationBackward are those of them with destination-only access: the road is no through
+	// road for them (access=destination, customers, …).
 	DestinationForward, DestinationBackward region.Modes
-	// PrivateForward and PrivateBackward are those of the latter for whom the road is private. A trace may lie on it,
-	// but no route should lead there.
+	// PrivateForward and PrivateBackward are those of the latter for which the road is private. A trace may be on it, but
+	// no route should lead there.
 	PrivateForward, PrivateBackward region.Modes
-	// SpeedForward and SpeedBackward are a car's free speed in km/h, at least 5; BicycleSpeed and FootSpeed how fast
-	// people ride and walk there in both directions, at least 1.
+	// SpeedForward and SpeedBackward are a car's free speed in km/h, at least 5. BicycleSpeed and FootSpeed are for both
+	// directions, at least 1.
 	SpeedForward, SpeedBackward, BicycleSpeed, FootSpeed uint8
 	Layer                                                int8
 	Flags                                                roadgraph.Flags // those from Roundabout to Ferry
 }
 
-// RoadOf returns what a way is as a road, or the outline of a multipolygon with highway=*: a square, a platform, …
-// False if nobody may travel along it.
+// RoadOf returns a way as a road, or the outline of a multipolygon that is a square, a platform or the like. It returns
+// false if no mode may travel it.
 func RoadOf(t *tags.Set) (r Road, ok bool) {
 	w, ok := wayOf(t)
 	if !ok {
@@ -72,7 +72,7 @@ func RoadOf(t *tags.Set) (r Road, ok bool) {
 	return r, true
 }
 
-// detailKeys are the keys of which the values are kept as text.
+// detailKeys are the keys whose values are kept as text.
 var detailKeys = tags.Named(`
 	turn:lanes turn:lanes:forward turn:lanes:backward destination destination:forward destination:backward
 	destination:ref destination:ref:forward destination:ref:backward destination:street destination:street:forward
@@ -83,8 +83,8 @@ var detailKeys = tags.Named(`
 	restriction:motorcar:conditional restriction:hgv:conditional restriction:bicycle:conditional
 	restriction:foot:conditional`)
 
-// Details yields the tags of a road or a restriction that are kept as text, in the order of the file: what signs say,
-// what fits through, and conditional access.
+// Details yields the tags of a road or a restriction that are kept as text, in the order of the file: signs, surfaces,
+// size and weight limits, and conditional access.
 func Details(t *tags.Set, yield func(key tags.Key, value string)) {
 	for key, tag := range t.All {
 		if detailKeys.Has(key) {
@@ -93,7 +93,7 @@ func Details(t *tags.Set, yield func(key tags.Key, value string)) {
 	}
 }
 
-// controls are what makes traffic at a node slow down or stop, by the value of highway=*.
+// controls are the controls at nodes by values of highway.
 var controls = map[string]roadgraph.ControlFlags{
 	"traffic_signals": roadgraph.Signals, "stop": roadgraph.Stop, "give_way": roadgraph.GiveWay,
 	"crossing": roadgraph.Crossing,
@@ -103,8 +103,8 @@ var controlDirections = map[string]roadgraph.ControlFlags{
 	"forward": roadgraph.Along, "backward": roadgraph.Against, "both": roadgraph.Along | roadgraph.Against,
 }
 
-// ControlOf returns what makes traffic at a node slow down or stop, with the directions along the way in which it does
-// where the tags tell; 0 if there is nothing.
+// ControlOf returns the control at a node, such as traffic signals, with its direction along the way if that is tagged.
+// It returns 0 if there is none.
 func ControlOf(t *tags.Set) roadgraph.ControlFlags {
 	c := controls[t.Get(tags.Highway)]
 	if c == roadgraph.Crossing && (t.Is(tags.Crossing, "traffic_signals") || t.Is(tags.CrossingSignals, "yes")) {

@@ -11,11 +11,11 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// The range of the speeds of those whom limits concern, in km/h.
+// The range of speeds of limited modes, in km/h.
 const minSpeed, maxSpeed = 5, 200
 
-// speeds returns the free speed in km/h for both directions: the limit where there is one that concerns it, else what
-// the kind of way suggests, neither faster than the surface and the like allow.
+// speeds returns the free speed in km/h for both directions: the tagged limit if there is one that applies, else that
+// of the kind of way. Neither is faster than surface and the like allow.
 func (p *profile) speeds(t *tags.Set, w *way) (forward, backward uint8) {
 	usual, least, most := p.byKind[w.number].speed, 1., float64(maxSpeed)
 	if w.class == region.Service {
@@ -23,7 +23,7 @@ func (p *profile) speeds(t *tags.Set, w *way) (forward, backward uint8) {
 	}
 	for _, c := range p.caps {
 		if !t.Has(c.key) {
-			continue // as most
+			continue // most ways
 		}
 		if v, ok := c.speeds[t.Get(c.key)]; ok && (w.class != region.Ferry || p.limited) {
 			most = min(most, v)
@@ -39,7 +39,7 @@ func (p *profile) speeds(t *tags.Set, w *way) (forward, backward uint8) {
 	return uint8(math.Round(max(least, min(there, most)))), uint8(math.Round(max(least, min(back, most))))
 }
 
-// limitOf returns the lowest speed limit that some keys have, or what is usual where there is none.
+// limitOf returns the lowest speed limit of some keys, or usual if there is none.
 func limitOf(t *tags.Set, usual float64, keys ...tags.Key) float64 {
 	lowest := math.Inf(1)
 	for _, key := range keys {
@@ -58,8 +58,8 @@ const kmPerMile = 1.609344
 // speedUnits are the units of speed limits in km/h.
 var speedUnits = map[string]float64{"": 1, "km/h": 1, "kmh": 1, "kph": 1, "mph": kmPerMile, "knots": 1.852, "kn": 1.852}
 
-// implicitLimits are speed limits that are words. Many are given as country:kind; an entry with the country overrides
-// that for the kind alone.
+// implicitLimits are speed limits given as words, many as country:kind. An entry with the country overrides that of the
+// kind.
 var implicitLimits = map[string]float64{
 	"none": 130, "unlimited": 130, "walk": 7, "foot": 7, "walking": 7,
 	"urban": 50, "rural": 90, "trunk": 100, "motorway": 130, "expressway": 100, "living_street": 15,
@@ -92,14 +92,13 @@ func parseMaxspeed(value string) float64 {
 	return kmh
 }
 
-// size is how wide or high a way must be: more than tooSmall metres. The first of the keys that has a size tells how
-// wide or high it is.
+// size is a size that a way must have: more than tooSmall metres. The first of the keys with a valid value counts.
 type size struct {
 	keys     []tags.Key
 	tooSmall float64
 }
 
-// isTooBig says whether it does not fit through a way.
+// isTooBig reports whether the mode does not fit through a way.
 func (p *profile) isTooBig(t *tags.Set) bool {
 	for _, s := range p.sizes {
 		for _, key := range s.keys {
@@ -114,13 +113,13 @@ func (p *profile) isTooBig(t *tags.Set) bool {
 	return false
 }
 
-// lengths are as OpenStreetMap writes them: in metres (2, 2.5 m), or in feet and inches (7 ft, 6', 6'2").
+// lengths matches lengths in metres (2, 2.5 m) or in feet and inches (7 ft, 6', 6'2").
 var lengths = regexp.MustCompile(`^([\d.]+) *(m|ft|'(?: *([\d.]+)")?)?$`)
 
 // metres reads a length.
 func metres(text string) (float64, bool) {
 	if text == "" {
-		return 0, false // as most
+		return 0, false // most ways
 	}
 	parts := lengths.FindStringSubmatch(strings.TrimSpace(text))
 	if parts == nil {
@@ -128,25 +127,25 @@ func metres(text string) (float64, bool) {
 	}
 	number, err := strconv.ParseFloat(parts[1], 64)
 	if unit := parts[2]; unit != "" && unit != "m" {
-		inches, _ := strconv.ParseFloat(parts[3], 64) // 0 where there are none
+		inches, _ := strconv.ParseFloat(parts[3], 64) // 0 if there are none
 		number = number*0.3048 + inches*0.0254
 	}
 	return number, err == nil
 }
 
-// durations are as OpenStreetMap writes them: P1DT2H, PT1H20M; 01:20:30, 00:25, and minutes alone.
+// durations matches P1DT2H, PT1H20M, 01:20:30, 00:25, and a number of minutes.
 var durations = regexp.MustCompile(
 	`(?i)^(?:p(?:(\d{1,9})d)?(?:t(?:(\d{1,9})h)?(?:(\d{1,9})m)?(?:(\d{1,9})s)?)?` +
 		`|(?:(\d{1,9}):)?(\d{1,9})(?::(\d{1,9}))?)$`)
 
-// longestCrossing bounds what is believed of duration=*, in seconds: some ferries take two days.
+// longestCrossing is the greatest plausible duration, in seconds. Some ferries take two days.
 const longestCrossing = 7 * 24 * 3600
 
-// parseDuration reads how many seconds a ferry or a shuttle train takes, 0 where there is no duration in the text.
+// parseDuration reads the duration of a ferry or a shuttle train in seconds. It returns 0 for an invalid one.
 func parseDuration(value string) (seconds int) {
-	units := [...]int{0, 24 * 3600, 3600, 60, 1, 3600, 60, 1} // of the whole, which counts for nothing, and of its parts
+	units := [...]int{0, 24 * 3600, 3600, 60, 1, 3600, 60, 1} // of the submatches; the whole match counts 0
 	for i, digits := range durations.FindStringSubmatch(firstValue(value)) {
-		n, _ := strconv.Atoi(digits) // 0 where there are none
+		n, _ := strconv.Atoi(digits) // 0 if there are none
 		seconds += n * units[i]
 	}
 	if seconds > longestCrossing {

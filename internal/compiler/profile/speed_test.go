@@ -3,8 +3,6 @@ package profile
 import (
 	"math"
 	"testing"
-
-	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
 func TestParseMaxspeed(t *testing.T) {
@@ -45,108 +43,65 @@ func FuzzParseMaxspeed(f *testing.F) {
 	})
 }
 
+// TestSpeeds: a car's free speed in both directions.
 func TestSpeeds(t *testing.T) {
-	tests := []struct {
-		tags              string
+	for _, test := range []struct {
 		forward, backward uint8
+		tags              []string
 	}{
-		{"highway=motorway", 110, 110},
-		{"highway=motorway maxspeed=none", 130, 130},
-		{"highway=motorway_link", 55, 55},
-		{"highway=residential", 30, 30},
-		{"highway=residential maxspeed=25+mph", 40, 40},
-		{"highway=primary maxspeed=80 maxspeed:backward=50", 80, 50},
-		{"highway=primary maxspeed:forward=70", 70, 80},
-		{"highway=primary maxspeed=signals", 80, 80},
-		{"highway=primary source:maxspeed=RO:urban", 50, 50},
-		{"highway=primary maxspeed=60 source:maxspeed=RO:urban", 60, 60},
-		{"highway=unclassified maxspeed=80 surface=gravel", 40, 40},
-		{"highway=track tracktype=grade5", 15, 15},
-		{"highway=track tracktype=grade5 maxspeed=50", 20, 20},
-		{"highway=tertiary smoothness=very_horrible", 5, 5},
-		{"highway=service", 18, 18},
-		{"highway=service service=driveway", 10, 10},
-		{"highway=service service=parking_aisle maxspeed=20", 20, 20},
-		{"highway=residential maxspeed=1", 5, 5},
-		{"highway=motorway maxspeed=400", 200, 200},
-		{"highway=winter_road", 25, 25},
-		{"highway=ice_road maxspeed=40", 40, 40},
-		{"highway=primary source:maxspeed=RO:rural zone:traffic=RO:urban", 50, 50},
-		{"route=ferry surface=mud", 10, 10},
-		{"route=shuttle_train tracktype=grade5", 20, 20},
-	}
-	for _, test := range tests {
-		r, _ := RoadOf(tagsOf(test.tags))
-		if r.SpeedForward != test.forward || r.SpeedBackward != test.backward {
-			t.Errorf("%s: %d and %d, want %d and %d", test.tags, r.SpeedForward, r.SpeedBackward, test.forward, test.backward)
+		{110, 110, []string{"highway=motorway"}},
+		{130, 130, []string{"highway=motorway maxspeed=none"}},
+		{55, 55, []string{"highway=motorway_link"}},
+		{30, 30, []string{"highway=residential"}},
+		{40, 40, []string{"highway=residential maxspeed=25+mph", "highway=unclassified maxspeed=80 surface=gravel", "highway=ice_road maxspeed=40"}},
+		{80, 50, []string{"highway=primary maxspeed=80 maxspeed:backward=50"}},
+		{70, 80, []string{"highway=primary maxspeed:forward=70"}},
+		{80, 80, []string{"highway=primary maxspeed=signals"}},
+		{50, 50, []string{"highway=primary source:maxspeed=RO:urban", "highway=primary source:maxspeed=RO:rural zone:traffic=RO:urban"}},
+		{60, 60, []string{"highway=primary maxspeed=60 source:maxspeed=RO:urban"}},
+		{15, 15, []string{"highway=track tracktype=grade5"}},
+		{20, 20, []string{"highway=track tracktype=grade5 maxspeed=50", "highway=service service=parking_aisle maxspeed=20",
+			"route=shuttle_train tracktype=grade5"}},
+		{5, 5, []string{"highway=tertiary smoothness=very_horrible", "highway=residential maxspeed=1"}},
+		{18, 18, []string{"highway=service"}},
+		{10, 10, []string{"highway=service service=driveway", "route=ferry surface=mud"}},
+		{200, 200, []string{"highway=motorway maxspeed=400"}},
+		{25, 25, []string{"highway=winter_road"}},
+	} {
+		for _, tags := range test.tags {
+			if r, _ := RoadOf(tagsOf(tags)); r.SpeedForward != test.forward || r.SpeedBackward != test.backward {
+				t.Errorf("%s: %d and %d, want %d and %d", tags, r.SpeedForward, r.SpeedBackward, test.forward, test.backward)
+			}
 		}
 	}
 }
 
-// TestClassSpeeds: without tags, a more important road is never slower, and a link never as fast as its road.
-func TestClassSpeeds(t *testing.T) {
-	order := []string{"motorway", "trunk", "primary", "secondary", "tertiary", "unclassified", "residential", "service",
-		"living_street"}
-	for i := 1; i < len(order); i++ {
-		if car.usual[order[i-1]] < car.usual[order[i]] {
-			t.Errorf("%s is slower than %s", order[i-1], order[i])
-		}
-	}
-	for _, class := range order[:5] {
-		if car.usual[class+"_link"] >= car.usual[class] {
-			t.Errorf("%s_link is as fast as %s", class, class)
-		}
-	}
-}
-
+// TestSlowSpeeds: how fast people ride and walk.
 func TestSlowSpeeds(t *testing.T) {
-	tests := []struct {
-		tags          string
+	for _, test := range []struct {
 		bicycle, foot uint8
+		tags          []string
 	}{
-		{"highway=residential", 18, 5},
-		{"highway=residential maxspeed=30", 18, 5},
-		{"highway=primary surface=asphalt", 18, 5},
-		{"highway=cycleway", 18, 5},
-		{"highway=living_street", 15, 5},
-		{"highway=path", 14, 5},
-		{"highway=path surface=gravel", 10, 4},
-		{"highway=path surface=mud", 5, 3},
-		{"highway=path sac_scale=mountain_hiking", 5, 4},
-		{"highway=path sac_scale=difficult_alpine_hiking", 3, 1},
-		{"highway=track tracktype=grade5", 7, 5},
-		{"highway=track tracktype=grade3 surface=grass", 8, 5},
-		{"highway=residential surface=cobblestone", 9, 5},
-		{"highway=footway bicycle=yes", 12, 5},
-		{"highway=pedestrian bicycle=yes", 10, 5},
-		{"highway=steps", 3, 3},
-		{"highway=residential sidewalk=separate", 18, 4},
-		{"highway=residential sidewalk=both", 18, 5},
-		{"route=ferry surface=mud", 10, 10},
-		{"man_made=pier surface=wood", 10, 5},
-	}
-	for _, test := range tests {
-		r, _ := RoadOf(tagsOf(test.tags))
-		if r.BicycleSpeed != test.bicycle || r.FootSpeed != test.foot {
-			t.Errorf("%s: %d and %d km/h, want %d and %d", test.tags, r.BicycleSpeed, r.FootSpeed, test.bicycle, test.foot)
-		}
-	}
-}
-
-// TestSlowSpeedsOfKinds: nobody stands still anywhere, and nobody walks faster than they ride, but down steps.
-func TestSlowSpeedsOfKinds(t *testing.T) {
-	for name, k := range kinds {
-		ride, walk := bicycle.byKind[k.number].speed, foot.byKind[k.number].speed
-		if k.class != region.Ferry && (walk < 1 || walk > foot.speed || ride < walk || ride > bicycle.speed) {
-			t.Errorf("%s: %v and %v km/h", name, ride, walk)
-		}
-	}
-	for _, p := range []*profile{bicycle, foot} {
-		for _, c := range p.caps {
-			for value, speed := range c.speeds {
-				if speed < 1 || speed >= p.speed {
-					t.Errorf("%v=%s: %v km/h", c.key, value, speed)
-				}
+		{18, 5, []string{"highway=residential", "highway=residential maxspeed=30", "highway=primary surface=asphalt", "highway=cycleway",
+			"highway=residential sidewalk=both"}},
+		{15, 5, []string{"highway=living_street"}},
+		{14, 5, []string{"highway=path"}},
+		{10, 4, []string{"highway=path surface=gravel"}},
+		{5, 3, []string{"highway=path surface=mud"}},
+		{5, 4, []string{"highway=path sac_scale=mountain_hiking"}},
+		{3, 1, []string{"highway=path sac_scale=difficult_alpine_hiking"}},
+		{7, 5, []string{"highway=track tracktype=grade5"}},
+		{8, 5, []string{"highway=track tracktype=grade3 surface=grass"}},
+		{9, 5, []string{"highway=residential surface=cobblestone"}},
+		{12, 5, []string{"highway=footway bicycle=yes"}},
+		{10, 5, []string{"highway=pedestrian bicycle=yes", "man_made=pier surface=wood"}},
+		{3, 3, []string{"highway=steps"}},
+		{18, 4, []string{"highway=residential sidewalk=separate"}},
+		{10, 10, []string{"route=ferry surface=mud"}},
+	} {
+		for _, tags := range test.tags {
+			if r, _ := RoadOf(tagsOf(tags)); r.BicycleSpeed != test.bicycle || r.FootSpeed != test.foot {
+				t.Errorf("%s: %d and %d km/h, want %d and %d", tags, r.BicycleSpeed, r.FootSpeed, test.bicycle, test.foot)
 			}
 		}
 	}

@@ -7,31 +7,30 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// Turn is a restriction relation, apart from its members.
+// Turn is a turn restriction, without its members.
 type Turn struct {
-	// Only is set for the turn that must be made, unset for one that must not.
+	// Only is set for a mandatory turn, and unset for a forbidden one.
 	Only bool
-	// ManyFrom and ManyTo say that there may be several from or to members, each of which is meant: no_entry and no_exit.
+	// ManyFrom and ManyTo say that there may be several from or to members, as of no_entry and no_exit.
 	ManyFrom, ManyTo bool
-	Modes            region.Modes // to whom it applies
-	// Understood is false where the value is not known, where it applies to nobody, and where it holds at certain times
-	// only: nobody knows when a trace was made. What holds at certain times by a tag of its own is among the Details.
+	Modes            region.Modes // to which it applies
+	// Understood is false if the value is not known, if it applies to no mode, and if it applies only at certain times,
+	// because the time of a trace is not known. Conditional restrictions are among the Details.
 	Understood bool
 }
 
-// turnKeys are the keys that hold a restriction. It applies to those who have the rest of the key among their access
-// keys. Walkers heed those alone that name them.
+// turnKeys are the keys of restrictions. A restriction applies to the modes with the rest of the key among their access
+// keys, and to walkers only if it names them.
 var turnKeys = tags.List(`restriction restriction:vehicle restriction:motor_vehicle restriction:motorcar
 	restriction:hgv restriction:bicycle restriction:foot`)
 
-// isTurn says whether a value forbids or prescribes a turn. The geometry says which one, so that the rest of the value
-// need not be known. What ends in _on_red is about a light, and says nothing when it is green.
+// isTurn reports whether a value forbids or prescribes a turn. The members say which one, so the rest of the value does
+// not matter. Values that end in _on_red apply only at a red light.
 func isTurn(value string) bool {
 	return (strings.HasPrefix(value, "no_") || strings.HasPrefix(value, "only_")) && !strings.HasSuffix(value, "_on_red")
 }
 
-// turnKind returns the first of the values of a tag that forbids or prescribes a turn, else the first that might mean
-// to.
+// turnKind returns the first value of a tag that forbids or prescribes a turn, or else the first unknown one.
 func turnKind(value string) (kind string) {
 	for one := range strings.SplitSeq(value, ";") {
 		one = strings.TrimSpace(one)
@@ -42,10 +41,10 @@ func turnKind(value string) (kind string) {
 	return kind
 }
 
-// timeKeys are the older keys for the hours of a restriction, which change what its value means.
+// timeKeys are the older keys for the hours of a restriction.
 var timeKeys = tags.Named("day_on day_off hour_on hour_off")
 
-// TurnOf returns what a restriction relation says; false if it concerns nobody.
+// TurnOf returns the turn restriction of a relation, or false if it applies to no mode.
 func TurnOf(t *tags.Set) (turn Turn, ok bool) {
 	if !t.Is(tags.Type, "restriction") {
 		return turn, false

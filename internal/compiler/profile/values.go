@@ -2,16 +2,16 @@ package profile
 
 import "strings"
 
-// verdict is what a value of an access tag means to a mode. Of several the greatest counts.
+// verdict is the meaning of an access value for a mode. Of several values the greatest counts.
 type verdict uint8
 
 const (
-	unsaid verdict = iota // nothing that is known: the kind of the way decides
+	unsaid verdict = iota // unknown: the kind of the way decides
 	forbidden
-	private     // open to those whose way begins or ends there, and who have the right to be there
-	destination // open to those whose way begins or ends there
+	private     // destination-only access, with a permission
+	destination // destination-only access
 	allowed     // open
-	invited     // open, because the value names the mode itself
+	invited     // open, since the value names the mode
 )
 
 // accessValues are the values of access keys; see docs/internals/algorithms.md.
@@ -25,7 +25,7 @@ var accessValues = func() map[string]verdict {
 			train rail emergency emergency_vehicle emergency_vehicles police fire ambulance rescue military government
 			maintenance service_vehicles disabled car_sharing carpool motorcycle moped mofa speed_pedelec
 			small_electric_vehicle kick_scooter golf_cart atv ohv snowmobile snowcat horse carriage cycle_rickshaw hand_cart
-			ski inline_skates dog`, // access=foot is open to walkers alone, and a car is no taxi, its driver no farmer
+			ski inline_skates dog`, // access=foot is open only to walkers; a car is not a taxi, and its driver not a farmer
 		private:     "private permit residents resident members employees staff delivery",
 		destination: "destination customers customer visitors guests",
 		allowed:     "yes permissive designated public allowed",
@@ -37,8 +37,8 @@ var accessValues = func() map[string]verdict {
 	return all
 }()
 
-// verdict returns what the value of an access key says. Of several values (a;b) each lets in whom it lets in. own says
-// that the key is one for the mode alone.
+// verdict returns the verdict of the value of an access key, which may be a list (a;b). own says that the key is
+// specific to the mode.
 func (p *profile) verdict(value string, own bool) (v verdict) {
 	for value != "" {
 		var one string
@@ -51,7 +51,7 @@ func (p *profile) verdict(value string, own bool) (v verdict) {
 	return v
 }
 
-// isPrivate says whether a value is private and nothing that lets in more: private;customers is not.
+// isPrivate reports whether a value is private, without a value that admits more: private;customers is not.
 func isPrivate(value string) (is bool) {
 	for one := range strings.SplitSeq(value, ";") {
 		switch one = strings.TrimSpace(one); {

@@ -29,83 +29,51 @@ func rightsOf(text string) (r rights) {
 // TestAccessValues: every value that means something, on a street, on a service road, on a footway by its mode's own
 // key, and on a gate.
 func TestAccessValues(t *testing.T) {
-	tests := []struct{ value, street, service, footway, gate string }{
-		{"yes", "cbf", "cbf", "cbf", ""},
-		{"permissive", "cbf", "cbf", "cbf", ""},
-		{"designated", "cbf", "cbf", "cbf", ""},
-		{"public", "cbf", "cbf", "cbf", ""},
-		{"destination", "CBF", "CBF", "F", ""},
-		{"customers", "CBF", "CBF", "F", ""},
-		{"visitors", "CBF", "CBF", "F", ""},
-		{"private", "P", "P", "", "bf"},
-		{"permit", "P", "P", "", "bf"},
-		{"residents", "P", "P", "", "bf"},
-		{"employees", "P", "P", "", "bf"},
-		{"delivery", "P", "P", "", "bf"},
-		{"hov", "C", "C", "", "bf"},
-		{"no", "", "", "", "cbf"},
-		{"official", "", "", "bf", "cbf"},
-		{"taxi", "", "", "", "cbf"},
-		{"share_taxi", "", "", "", "cbf"},
-		{"minibus", "", "", "", "cbf"},
-		{"bus", "", "", "", "cbf"},
-		{"psv", "", "", "", "cbf"},
-		{"emergency", "", "", "", "cbf"},
-		{"emergency_vehicle", "", "", "", "cbf"},
-		{"agricultural", "", "", "", "cbf"},
-		{"forestry", "", "", "", "cbf"},
-		{"military", "", "", "", "cbf"},
-		{"hgv", "", "", "", "cbf"},
-		{"moped", "", "", "", "cbf"},
-		{"horse", "", "", "", "cbf"},
-		{"disabled", "", "", "", "cbf"},
-		{"foot", "f", "f", "f", "cb"},
-		{"bicycle", "b", "b", "b", "cf"},
-		{"motorcar", "c", "c", "c", "bf"},
-		{"motor_vehicle", "c", "c", "c", "bf"},
-		{"vehicle", "cb", "cb", "cb", "f"},
-		{"dismount", "cf", "cf", "f", ""},
-		{"discouraged", "cbf", "cbf", "f", ""},
-		{"unheard_of", "cbf", "cbf", "f", ""},
-
+	for _, test := range []struct {
+		street, service, footway, gate string
+		values                         []string
+	}{
+		{"cbf", "cbf", "cbf", "", []string{"yes", "permissive", "designated", "public"}},
+		{"CBF", "CBF", "F", "", []string{"destination", "customers", "visitors"}},
+		{"P", "P", "", "bf", []string{"private", "permit", "residents", "employees", "delivery"}},
+		{"C", "C", "", "bf", []string{"hov"}},
+		{"", "", "", "cbf", []string{"no", "taxi", "share_taxi", "minibus", "bus", "psv", "emergency", "emergency_vehicle", "agricultural", "forestry",
+			"military", "hgv", "moped", "horse", "disabled"}},
+		{"", "", "bf", "cbf", []string{"official"}},
+		{"f", "f", "f", "cb", []string{"foot"}},
+		{"b", "b", "b", "cf", []string{"bicycle"}},
+		{"c", "c", "c", "bf", []string{"motorcar", "motor_vehicle"}},
+		{"cb", "cb", "cb", "f", []string{"vehicle"}},
+		{"cf", "cf", "f", "", []string{"dismount"}},
+		{"cbf", "cbf", "f", "", []string{"discouraged", "unheard_of"}},
 		// Of several each counts.
-		{"no;destination", "CBF", "CBF", "F", ""},
-		{"agricultural;forestry", "", "", "", "cbf"},
-		{"psv; taxi", "", "", "", "cbf"},
-		{"psv;yes", "cbf", "cbf", "cbf", ""},
-		{"taxi;bicycle", "b", "b", "b", "cf"},
-		{"private;destination", "CBF", "CBF", "F", ""},
-		{"private;customers", "CBF", "CBF", "F", ""},
-		{"private;residents", "P", "P", "", "bf"},
-		{"private;agricultural", "P", "P", "", "bf"},
-		{"foot;bicycle;emergency", "bf", "bf", "bf", "c"},
-		{"unheard_of;no", "", "", "", "cbf"},
-		{";", "cbf", "cbf", "f", ""},
-	}
-	rights := func(all ...osm.Tag) rights {
-		forward, backward := accessOf(tags.Of(all))
-		if forward != backward {
-			t.Errorf("%v: %+v and %+v", all, forward, backward)
-		}
-		return forward
-	}
-	for _, test := range tests {
-		street := rights(osm.Tag{Key: "highway", Value: "residential"}, osm.Tag{Key: "access", Value: test.value})
-		if street != rightsOf(test.street) {
-			t.Errorf("access=%s on a street: %+v, want %q", test.value, street, test.street)
-		}
-		service := rights(osm.Tag{Key: "highway", Value: "service"}, osm.Tag{Key: "access", Value: test.value})
-		if service != rightsOf(test.service) {
-			t.Errorf("access=%s on a service road: %+v, want %q", test.value, service, test.service)
-		}
-		footway := rights(osm.Tag{Key: "highway", Value: "footway"}, osm.Tag{Key: "motor_vehicle", Value: test.value},
-			osm.Tag{Key: "bicycle", Value: test.value}, osm.Tag{Key: "foot", Value: test.value})
-		if footway != rightsOf(test.footway) {
-			t.Errorf("%s by every mode's key on a footway: %+v, want %q", test.value, footway, test.footway)
-		}
-		gate := Stops(tags.Of(osm.Tags{{Key: "barrier", Value: "gate"}, {Key: "access", Value: test.value}}))
-		if gate != modesIn(test.gate) {
-			t.Errorf("access=%s on a gate stops %03b, want %q", test.value, gate, test.gate)
+		{"CBF", "CBF", "F", "", []string{"no;destination", "private;destination", "private;customers"}},
+		{"", "", "", "cbf", []string{"agricultural;forestry", "psv; taxi", "unheard_of;no"}},
+		{"cbf", "cbf", "cbf", "", []string{"psv;yes"}},
+		{"b", "b", "b", "cf", []string{"taxi;bicycle"}},
+		{"P", "P", "", "bf", []string{"private;residents", "private;agricultural"}},
+		{"bf", "bf", "bf", "c", []string{"foot;bicycle;emergency"}},
+		{"cbf", "cbf", "f", "", []string{";"}},
+	} {
+		for _, value := range test.values {
+			on := func(road string, keys ...string) rights {
+				all := osm.Tags{{Key: "highway", Value: road}}
+				for _, key := range keys {
+					all = append(all, osm.Tag{Key: key, Value: value})
+				}
+				forward, backward := accessOf(tags.Of(all))
+				if forward != backward {
+					t.Errorf("%v: %+v and %+v", all, forward, backward)
+				}
+				return forward
+			}
+			got := [...]rights{on("residential", "access"), on("service", "access"), on("footway", "motor_vehicle", "bicycle", "foot")}
+			if got != [...]rights{rightsOf(test.street), rightsOf(test.service), rightsOf(test.footway)} {
+				t.Errorf("%s on a street, a service road and a footway: %+v, want %+v", value, got, test)
+			}
+			if gate := Stops(tags.Of(osm.Tags{{Key: "barrier", Value: "gate"}, {Key: "access", Value: value}})); gate != modesIn(test.gate) {
+				t.Errorf("access=%s on a gate stops %03b, want %q", value, gate, test.gate)
+			}
 		}
 	}
 }

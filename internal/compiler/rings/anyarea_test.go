@@ -1,4 +1,4 @@
-package rings
+package rings_test
 
 import (
 	"math"
@@ -8,10 +8,13 @@ import (
 	"github.com/paulmach/orb"
 	"github.com/paulmach/orb/planar"
 	"pgregory.net/rapid"
+
+	"github.com/mapsedge/caddy-maps/internal/compiler/rings"
+	"github.com/mapsedge/caddy-maps/internal/testkit/osmtest"
 )
 
-// TestAnyArea draws a random set of cells, cuts its outline into random ways with random directions, and expects that
-// the assembled area has the same cells. The outlines touch themselves and each other in corners.
+// TestAnyArea cuts the outline of a random set of cells into random ways with random directions. The area that is made of
+// them has the same cells. The outlines touch themselves and each other in corners.
 func TestAnyArea(t *testing.T) {
 	const size = 7
 	rapid.Check(t, func(t *rapid.T) {
@@ -26,44 +29,44 @@ func TestAnyArea(t *testing.T) {
 			}
 		}
 		node := func(x, y int) uint64 { return uint64(10*y + x) } // lower left corner of a cell
-		// The edges between a cell that is in and one that is not.
-		var edges [][2]uint64
+		// The segments between a cell that is in and one that is not.
+		var segments [][2]uint64
 		for y := 1; y <= size+1; y++ {
 			for x := 1; x <= size+1; x++ {
 				if in[y][x] != in[y-1][x] {
-					edges = append(edges, [2]uint64{node(x, y), node(x+1, y)})
+					segments = append(segments, [2]uint64{node(x, y), node(x+1, y)})
 				}
 				if in[y][x] != in[y][x-1] {
-					edges = append(edges, [2]uint64{node(x, y), node(x, y+1)})
+					segments = append(segments, [2]uint64{node(x, y), node(x, y+1)})
 				}
 			}
 		}
-		edges = rapid.Permutation(edges).Draw(t, "order")
-		var pieces []Piece
-		for len(edges) > 0 {
-			nodes := []uint64{edges[0][0], edges[0][1]}
-			edges = edges[1:]
+		segments = rapid.Permutation(segments).Draw(t, "order")
+		var pieces []rings.Piece
+		for len(segments) > 0 {
+			nodes := []uint64{segments[0][0], segments[0][1]}
+			segments = segments[1:]
 			for range rapid.IntRange(0, 12).Draw(t, "length") {
 				end := nodes[len(nodes)-1]
-				i := slices.IndexFunc(edges, func(e [2]uint64) bool { return e[0] == end || e[1] == end })
+				i := slices.IndexFunc(segments, func(e [2]uint64) bool { return e[0] == end || e[1] == end })
 				// A way does not go on once it is closed.
 				if i < 0 || nodes[0] == end {
 					break
 				}
-				nodes = append(nodes, edges[i][0]+edges[i][1]-end)
-				edges = slices.Delete(edges, i, i+1)
+				nodes = append(nodes, segments[i][0]+segments[i][1]-end)
+				segments = slices.Delete(segments, i, i+1)
 			}
 			if rapid.Bool().Draw(t, "reversed") {
 				slices.Reverse(nodes)
 			}
-			pieces = append(pieces, Piece{Way: int64(len(pieces) + 1), Nodes: nodes})
+			pieces = append(pieces, rings.Piece{Way: int64(len(pieces) + 1), Nodes: nodes})
 		}
-		area := Assemble(pieces, at, false)
-		mp := degrees(area.Polygons)
+		area := rings.Assemble(pieces, at, false)
+		mp := osmtest.Multi(area.Polygons)
 		if area.Broken || area.Repaired > 0 || len(area.Outer) != len(mp) {
 			t.Errorf("%+v", area)
 		}
-		checkRings(t, mp)
+		osmtest.CheckRings(t, mp)
 		if math.Abs(planar.Area(mp)-float64(cells)*cell) > cell/1000 {
 			t.Fatalf("%.3f cells, want %d: %v", planar.Area(mp)/cell, cells, mp)
 		}
@@ -82,29 +85,6 @@ func TestAnyArea(t *testing.T) {
 const cell = 1e-4
 
 // at places node 10*y+x at (x, y) in hundredths of a degree.
-func at(node uint64) Coord { return Coord{int32(node%10) * 1e5, int32(node/10) * 1e5} }
-
-func degrees(polygons []Polygon) orb.MultiPolygon {
-	mp := make(orb.MultiPolygon, len(polygons))
-	for i, p := range polygons {
-		for _, r := range p {
-			var ring orb.Ring
-			for _, c := range r {
-				ring = append(ring, c.Point())
-			}
-			mp[i] = append(mp[i], ring)
-		}
-	}
-	return mp
-}
-
-// checkRings fails if rings are open or run the wrong way round.
-func checkRings(t *rapid.T, mp orb.MultiPolygon) {
-	for i, polygon := range mp {
-		for k, r := range polygon {
-			if !r.Closed() || (r.Orientation() == orb.CCW) != (k == 0) {
-				t.Errorf("polygon %d, ring %d is open, or runs the wrong way round: %v", i, k, r)
-			}
-		}
-	}
+func at(node uint64) rings.Coord {
+	return rings.Coord{Lon: int32(node%10) * 1e5, Lat: int32(node/10) * 1e5}
 }

@@ -14,7 +14,7 @@ type Ring []Coord
 // Polygon is an outer ring, counter-clockwise, and its holes, clockwise.
 type Polygon []Ring
 
-// Area is positive for rings that run counter-clockwise. Its unit does not matter to those who compare.
+// Area returns twice the area in 1e-14 square degrees, positive for counter-clockwise rings.
 func (r Ring) Area() float64 {
 	sum := 0.0
 	x, y := float64(r[0].Lon), float64(r[0].Lat)

@@ -7,17 +7,17 @@ import (
 	"github.com/paulmach/orb"
 )
 
-// ring is a ring with what is needed to tell which others it lies in.
+// ring is a ring with data to find the rings around it.
 type ring struct {
 	points  Ring
 	bound   orb.Bound
 	area    float64
 	ways    []int64 // without those whose role is inner
-	depth   int     // how many rings are around it
-	polygon int     // the one that it is the outer ring of, or -1
+	depth   int     // the number of rings around it
+	polygon int     // the index of the polygon of which it is the outer ring, or -1
 }
 
-// nest makes polygons of the rings: it finds for each, the largest first, the smallest one around it.
+// nest makes polygons of rings. For each ring, the largest first, it finds the smallest ring around it.
 func (j *joiner) nest(chains [][]step) {
 	var rings []*ring
 	for _, chain := range chains {
@@ -41,7 +41,7 @@ func (j *joiner) nest(chains [][]step) {
 				j.Polygons[outer] = append(j.Polygons[outer], r.points)
 			}
 		case r.depth == 0 && len(r.ways) == 0:
-			j.Broken = true // a hole in nothing: its outer ring is missing
+			j.Broken = true // a hole whose outer ring is missing
 		default:
 			r.polygon = len(j.Polygons)
 			j.Polygons = append(j.Polygons, Polygon{r.points})
@@ -50,7 +50,7 @@ func (j *joiner) nest(chains [][]step) {
 	}
 }
 
-// ring makes a ring of a chain, counter-clockwise; nil if it encloses nothing.
+// ring makes a counter-clockwise ring of a chain, or nil if it encloses nothing.
 func (j *joiner) ring(chain []step) *ring {
 	if len(chain) < 3 {
 		return nil
@@ -60,12 +60,12 @@ func (j *joiner) ring(chain []step) *ring {
 		at := j.at(s.node)
 		r.points = append(r.points, at)
 		r.bound = r.bound.Extend(at.Point())
-		// A hole that shares a part of the outer ring makes a dent in it.
+		// A hole that shares a part of the outer ring is cut from its edge.
 		if p := &j.pieces[s.piece]; !p.Inner {
 			r.ways = append(r.ways, p.Way)
 		}
 	}
-	// Two nodes may lie at one place, where a gap was closed.
+	// Where a gap was closed, two nodes may be at one position.
 	r.points = slices.Compact(append(r.points, r.points[0]))
 	slices.Sort(r.ways)
 	r.ways = slices.Compact(r.ways)
@@ -79,7 +79,7 @@ func (j *joiner) ring(chain []step) *ring {
 	return r
 }
 
-// encloses says whether another ring lies within this one. Rings do not cross, so one point tells, if it is not on
+// encloses reports whether another ring lies within this one. Rings do not cross, so one point decides that is not on
 // both.
 func (r *ring) encloses(inner *ring) bool {
 	if !r.bound.Contains(inner.bound.Min) || !r.bound.Contains(inner.bound.Max) {
@@ -99,7 +99,7 @@ func (r *ring) encloses(inner *ring) bool {
 	return true
 }
 
-// contains says whether a position is within the ring (by the even-odd rule), and whether it lies on the ring itself.
+// contains reports whether a position is within the ring (even-odd rule), and whether it is on the ring itself.
 func (r Ring) contains(x, y float64) (in, on bool) {
 	bx, by := float64(r[0].Lon), float64(r[0].Lat)
 	for _, b := range r[1:] {

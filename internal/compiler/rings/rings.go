@@ -1,5 +1,5 @@
-// Package rings makes polygons of the lines that enclose an area: Assemble joins the lines to rings (trace.go), and
-// finds which of them lie within others (nest.go).
+// Package rings makes polygons of the ways of a multipolygon. It knows no tags, and roles only as hints. Begin at
+// Assemble: it repairs the lines, joins them to rings (trace.go), and finds which rings lie within others (nest.go).
 package rings
 
 import (
@@ -11,41 +11,41 @@ import (
 	"github.com/paulmach/orb/geo"
 )
 
-// Piece is a line that an area is enclosed by, or a part of one.
+// Piece is a way, or a part of one, that bounds an area.
 type Piece struct {
 	Way   int64
-	Nodes []uint64 // their numbers, two or more
-	Inner bool     // by its role
+	Nodes []uint64 // their numbers, at least two
+	Inner bool     // has the role inner
 }
 
 func (p *Piece) first() uint64 { return p.Nodes[0] }
 func (p *Piece) last() uint64  { return p.Nodes[len(p.Nodes)-1] }
 func (p *Piece) closed() bool  { return p.first() == p.last() }
 
-// Area is what became of the lines around an area.
+// Area is the result of Assemble.
 type Area struct {
 	Polygons []Polygon
-	// Outer are for each polygon the ways of its outer ring, sorted, without those whose role is inner. There may be none.
+	// Outer has for each polygon the sorted ways of its outer ring, without those with the role inner. There may be none.
 	Outer [][]int64
-	// Repaired counts what had to be repaired: lines given twice, ends that do not quite meet.
+	// Repaired counts repairs: lines that were given twice, and ends that do not quite meet.
 	Repaired int
-	Broken   bool // some of the lines belong to no ring, or are missing
+	Broken   bool // some lines are in no ring, or are missing
 }
 
-// joiner puts the pieces of one area together to rings that enclose it by the even-odd rule.
+// joiner joins the pieces of one area to rings that enclose it by the even-odd rule.
 //
-// The pieces are cut wherever more than two lines meet, so that rings may touch themselves and each other in any way.
-// What is there twice encloses nothing and goes. At every meeting point the lines are paired with their neighbours by
-// angle: then no two rings cross. Each pair is a way through the point, and going on from pair to pair gives the rings.
+// The pieces are cut at nodes where more than two lines meet, so that rings may touch themselves and each other. Pieces
+// that are there twice enclose nothing and are removed. At each meeting point the lines are paired with their
+// neighbours by angle, so that no two rings cross. Going from pair to pair gives the rings.
 type joiner struct {
 	*Area
 	at     func(node uint64) Coord
 	pieces []Piece
-	gone   []bool           // of the pieces
+	gone   []bool           // for each piece: removed, or in a ring
 	ends   map[uint64][]end // of pieces that are not gone, by node
 }
 
-// end is an end of a piece: twice its index, and one more for the last node.
+// end is an end of a piece: twice its index, plus one for the last node.
 type end int32
 
 func (j *joiner) piece(e end) *Piece { return &j.pieces[e/2] }
@@ -57,9 +57,8 @@ func (j *joiner) node(e end) uint64 {
 	return j.piece(e).last()
 }
 
-// Assemble makes an area of lines. Partial says that some are missing. Then a gap is theirs, and a ring of several
-// lines may close by chance where the missing ones would have led on: only lines that are rings themselves are to be
-// trusted.
+// Assemble makes an area of lines. If it is partial, some lines are missing, and others may form a wrong ring by
+// chance: then only closed lines become rings.
 func Assemble(pieces []Piece, at func(node uint64) Coord, partial bool) *Area {
 	j := joiner{Area: &Area{Broken: partial}, at: at, ends: make(map[uint64][]end, len(pieces))}
 	if partial {
@@ -73,7 +72,7 @@ func Assemble(pieces []Piece, at func(node uint64) Coord, partial bool) *Area {
 	return j.Area
 }
 
-// unique removes lines that have the nodes of another.
+// unique removes lines with the same nodes as another.
 func (j *joiner) unique(pieces []Piece) []Piece {
 	seen := make(map[string]bool, len(pieces))
 	return slices.DeleteFunc(pieces, func(p Piece) bool {
@@ -87,17 +86,17 @@ func (j *joiner) unique(pieces []Piece) []Piece {
 	})
 }
 
-// key is that of pieces with the same nodes, in whatever direction, and of rings also from whatever start.
+// key is the same for pieces with the same nodes in either direction, and for rings also with any start.
 func (p *Piece) key() string {
 	nodes := slices.Clone(p.Nodes)
 	switch {
 	case p.closed():
-		nodes[0] = math.MaxUint64 // no line has this one
+		nodes[0] = math.MaxUint64 // which is no node
 		slices.Sort(nodes)
 	case p.first() > p.last():
 		slices.Reverse(nodes)
 	}
-	key, _ := binary.Append(nil, binary.LittleEndian, nodes) // of numbers it cannot fail
+	key, _ := binary.Append(nil, binary.LittleEndian, nodes) // which cannot fail for numbers
 	return string(key)
 }
 
@@ -120,10 +119,10 @@ func (j *joiner) cut(lines []Piece) {
 	}
 }
 
-// junctions returns the nodes where more than two lines meet. Most nodes are none, and borders have a million of them,
-// so the nodes are sorted rather than each kept in a map.
+// junctions returns the nodes where more than two lines meet. They are found by sorting: a map of the million nodes of
+// a border would be large, and few of these are junctions.
 func junctions(lines []Piece) map[uint64]bool {
-	var nodes []uint64 // each as often as a line leads away from it
+	var nodes []uint64 // each once for every segment end at it
 	for _, p := range lines {
 		nodes = append(nodes, p.Nodes...)
 		nodes = append(nodes, p.Nodes[1:len(p.Nodes)-1]...)
@@ -138,8 +137,8 @@ func junctions(lines []Piece) map[uint64]bool {
 	return junctions
 }
 
-// cancel removes pairs of pieces with the same nodes: the border between two parts of the area. All nodes of such a
-// border are junctions, so its pieces have but two.
+// cancel removes pairs of pieces with the same nodes, which are borders between two parts of the area. All nodes of
+// such a border are junctions, so its pieces have two nodes.
 func (j *joiner) cancel() {
 	open := make(map[[2]uint64]int)
 	j.gone = make([]bool, len(j.pieces))
@@ -168,10 +167,10 @@ func (j *joiner) addEnds(first end) {
 	}
 }
 
-// maxGap is how far apart, in metres, two ends may be that were meant to be one node.
+// maxGap is the greatest distance, in metres, of two ends that are taken for one node.
 const maxGap = 10
 
-// closeGaps puts bridges between loose ends that are near each other, the nearest first.
+// closeGaps joins loose ends that are near each other, the nearest first.
 func (j *joiner) closeGaps() {
 	var loose []end
 	for _, at := range j.ends {
@@ -199,7 +198,7 @@ func (j *joiner) closeGaps() {
 	for _, g := range gaps {
 		a, b := j.node(g.a), j.node(g.b)
 		if len(j.ends[a]) > 1 || len(j.ends[b]) > 1 {
-			continue // it has a bridge already
+			continue // joined already
 		}
 		of := j.piece(g.a)
 		j.pieces = append(j.pieces, Piece{Way: of.Way, Nodes: []uint64{a, b}, Inner: of.Inner})
@@ -209,8 +208,8 @@ func (j *joiner) closeGaps() {
 	}
 }
 
-// dropLoose removes pieces that lead nowhere, and then connected ones with a node where an odd number of them meet:
-// they enclose no area that could be told from what surrounds it.
+// dropLoose removes pieces with a loose end, and then connected pieces with a node where an odd number of them meet:
+// the even-odd rule cannot tell their inside.
 func (j *joiner) dropLoose() {
 	drop := func(e end) { j.gone[e/2], j.Broken = true, true }
 	for node := range j.ends {

@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// step is a node of a ring, and the piece that leads on from it. The last one leads to the first node.
+// step is a node of a ring, and the piece that leads from it to the next node.
 type step struct {
 	node  uint64
 	piece int
 }
 
-// trace goes along the pieces, of which an even number meets at every node, until all are in rings.
+// trace follows the pieces, of which an even number meets at each node, until all are in rings.
 func (j *joiner) trace() (rings [][]step) {
-	next := make([]end, 2*len(j.pieces)) // where an end leads on
+	next := make([]end, 2*len(j.pieces)) // the partner of each end
 	for node, at := range j.ends {
 		slices.SortStableFunc(at, func(a, b end) int { return cmp.Compare(j.angle(node, a), j.angle(node, b)) })
 		for k := 0; k+1 < len(at); k += 2 {
@@ -38,7 +38,7 @@ func (j *joiner) trace() (rings [][]step) {
 	return rings
 }
 
-// angle is the direction in which a piece leaves the node of an end.
+// angle returns the direction in which a piece leaves the node of an end.
 func (j *joiner) angle(node uint64, e end) float64 {
 	nodes := j.piece(e).Nodes
 	next := nodes[1]
@@ -49,10 +49,10 @@ func (j *joiner) angle(node uint64, e end) float64 {
 	return math.Atan2(to[1]-from[1], to[0]-from[0])
 }
 
-// split takes a chain that comes back to nodes where it has been apart into rings that do not. It can come back only to
-// where pieces meet: through all other nodes there are but two lines.
+// split divides a chain that visits nodes repeatedly into rings that do not. Only nodes where pieces meet can be
+// visited repeatedly.
 func split(chain []step) (rings [][]step) {
-	position := make(map[uint64]int) // in path, or one where it was
+	position := make(map[uint64]int) // the last position of a node in path
 	var path []step
 	for i, s := range chain {
 		if i == 0 || s.piece != chain[i-1].piece {

@@ -15,13 +15,13 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
-// batch is what was found among some objects.
+// batch collects the roads of some objects.
 type batch struct {
 	c       *Consumer
 	special []special
 	turns   []turn
 	skipped int64 // restrictions
-	squares []square
+	areas   []pedestrianArea
 	ways    []foundWay
 	bytes   []byte // of the ways
 }
@@ -30,7 +30,7 @@ type batch struct {
 type foundWay struct {
 	id            int64
 	name, ref     string
-	details, rest []byte // rest is what is in its record behind the numbers of name, ref and details
+	details, rest []byte // rest is its record after the numbers of name, ref and details
 }
 
 // Node implements osm.Batch.
@@ -51,7 +51,7 @@ func (b *batch) Relation(r *osm.Relation) (wantArea bool) {
 		road.Name, road.Ref = strings.Clone(road.Name), strings.Clone(road.Ref)
 		for _, m := range r.Members {
 			if ok && m.Kind == region.KindWay && m.Role != "inner" {
-				b.squares = append(b.squares, square{r.ID, m.ID, &road})
+				b.areas = append(b.areas, pedestrianArea{r.ID, m.ID, &road})
 			}
 		}
 	}
@@ -61,12 +61,12 @@ func (b *batch) Relation(r *osm.Relation) (wantArea bool) {
 // Area implements osm.Batch.
 func (b *batch) Area(*osm.Area) {}
 
-// Way implements osm.Batch. A way that says itself that it is a road, or that it is closed, is what it says; of the
-// others those are roads that are outlines of squares.
+// Way implements osm.Batch. A way's own highway and access tags take precedence. Without them, the outline of a
+// pedestrian area is a road.
 func (b *batch) Way(w *osm.Way) {
 	road, ok := w.Road()
 	if !ok {
-		of, ok := b.c.squares[w.ID]
+		of, ok := b.c.areas[w.ID]
 		if !ok || w.Tags.Has(tags.Highway) || profile.IsOutOfUse(w.Tags) {
 			return
 		}
@@ -89,12 +89,11 @@ func (b *batch) Way(w *osm.Way) {
 	for from, to := range w.Parts {
 		b.appendNodes(w.Numbers[from:to])
 	}
-	b.bytes = append(b.bytes, 0) // no more parts
+	b.bytes = append(b.bytes, 0) // no further part
 	b.ways = append(b.ways, foundWay{w.ID, road.Name, road.Ref, b.bytes[from:rest], b.bytes[rest:]})
 }
 
-// timeCrossing sets the speeds of a road of which the tags tell how many seconds the whole of it takes: from 1 to 200
-// km/h.
+// timeCrossing sets the speeds of a ferry or shuttle train from its duration in seconds: from 1 to 200 km/h.
 func timeCrossing(a *profile.Attributes, takes int32, line []osm.Coord) {
 	length := 0.0
 	for i := range line[1:] {
@@ -104,8 +103,7 @@ func timeCrossing(a *profile.Attributes, takes int32, line []osm.Coord) {
 	a.SpeedForward, a.SpeedBackward, a.BicycleSpeed, a.FootSpeed = speed, speed, speed, speed
 }
 
-// appendNodes writes a part of a way: how many nodes it has, and their numbers, each less the one before. It marks them
-// as used.
+// appendNodes appends a part of a way: the count of its nodes, and their numbers as differences. It marks them as used.
 func (b *batch) appendNodes(numbers []uint64) {
 	b.bytes = binary.AppendUvarint(b.bytes, uint64(len(numbers)))
 	before := uint64(0)
@@ -116,14 +114,14 @@ func (b *batch) appendNodes(numbers []uint64) {
 	}
 }
 
-// someRoads are the roads of some ways. Where their nodes begin counts from the first of these.
+// someRoads is the roads of some ways. FirstNode is an index into its nodes.
 type someRoads struct {
 	roads []network.Road
 	nodes []uint32
 }
 
-// read reads the record of the i-th way. One whose nodes are partly beyond the extract becomes several roads, each with
-// the nodes between two gaps, since nobody knows how it runs there.
+// read reads the record of the i-th way. If the extract lacks some of its nodes, each part without a gap becomes a
+// road.
 func (s *someRoads) read(c *Consumer, i int) {
 	d := c.ways.Read(i)
 	r := network.Road{Way: int64(c.ways.Key(i))}

@@ -8,41 +8,6 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/testkit/osmtest"
 )
 
-const everyone = region.Car | region.Bicycle | region.Foot
-
-// sketch is a small map that is written as an extract in XML.
-type sketch struct {
-	nodes     map[int64][2]float64 // lon, lat
-	nodeTags  map[int64]string
-	ways      []sketchWay
-	relations []sketchRelation
-}
-
-type sketchWay struct {
-	id    int64
-	nodes []int64
-	tags  string
-}
-
-type sketchRelation struct {
-	id      int64
-	members string // w1:outer n2:via
-	tags    string
-}
-
-// file writes the sketch, and returns the path.
-func (s *sketch) file(t testing.TB) string {
-	t.Helper()
-	full := osmtest.Sketch{Nodes: s.nodes, NodeTags: s.nodeTags}
-	for _, w := range s.ways {
-		full.Ways = append(full.Ways, osmtest.SketchWay{ID: w.id, Nodes: w.nodes, Tags: w.tags})
-	}
-	for _, r := range s.relations {
-		full.Relations = append(full.Relations, osmtest.SketchRelation{ID: r.id, Members: r.members, Tags: r.tags})
-	}
-	return full.File(t)
-}
-
 // content is what a consumer made of a sketch.
 type content struct {
 	roads  []road
@@ -58,13 +23,13 @@ type road struct {
 }
 
 // read collects the roads of a sketch.
-func (s *sketch) read(t testing.TB) *content {
+func read(t testing.TB, s osmtest.Sketch) *content {
 	t.Helper()
 	c, err := New(osmtest.Dir(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	osmtest.Read(t, []string{s.file(t)}, c)
+	s.Read(t, c)
 	content := &content{counts: c.Counts, data: c.data}
 	for i, r := range c.data.Roads.Slice() {
 		full := road{Road: r, name: c.data.Texts.Text(r.Name), ref: c.data.Texts.Text(r.Ref),
@@ -79,13 +44,13 @@ func (s *sketch) read(t testing.TB) *content {
 	return content
 }
 
-// id is what a node is called in a grid.
+// id is the id of a node of the grid.
 func (c *content) id(node uint32) int64 {
 	n := c.data.Nodes.Slice()[node]
 	return int64(n.Lat/100_000*10 + n.Lon/100_000)
 }
 
-// check looks at what network relies on.
+// check checks what package network relies on.
 func (c *content) check(t testing.TB) {
 	t.Helper()
 	for i, r := range c.roads {
@@ -110,4 +75,14 @@ func (c *content) check(t testing.TB) {
 			t.Errorf("special node %+v", s)
 		}
 	}
+}
+
+// modesOf writes modes as "cbf": car, bicycle, foot.
+func modesOf(m region.Modes) (text string) {
+	for i, letter := range "cbf" {
+		if m&(1<<i) != 0 {
+			text += string(letter)
+		}
+	}
+	return text
 }

@@ -14,16 +14,16 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
-// turn is a restriction relation as it was read: which of its members exist is not known yet.
+// turn is a restriction relation as it was read. It is not known yet which of its members exist.
 type turn struct {
 	id                int64
 	rule              profile.Turn
 	from, to, viaWays []int64
 	viaNode           int64  // if there are no viaWays
-	text              []byte // details: what holds at certain times
+	text              []byte // details that apply at certain times
 }
 
-// addTurn notes a restriction that is understood or holds at certain times, and counts the others that concern anybody.
+// addTurn keeps a restriction that is understood or applies at certain times, and counts others that apply to a mode.
 func (b *batch) addTurn(r *osm.Relation) {
 	rule, ok := profile.TurnOf(r.Tags)
 	t := turn{id: r.ID, rule: rule}
@@ -57,8 +57,8 @@ func (b *batch) addTurn(r *osm.Relation) {
 	b.turns = append(b.turns, t)
 }
 
-// keepText adds a restriction that holds at certain times to the details of the ways that it leads from: its tags, the
-// node (a position) or the ways (ids) that it leads over, and the ways that it leads to.
+// keepText adds a restriction that applies at certain times to the details of its from ways: its tags, the position of
+// its via node or the ids of its via ways, and the ids of its to ways.
 func (c *Consumer) keepText(t *turn) {
 	if len(t.text) == 0 {
 		return
@@ -76,9 +76,9 @@ func (c *Consumer) keepText(t *turn) {
 	}
 }
 
-// placeTurns fills the restrictions: those whose members are roads that meet end to end. Where no_entry has several
-// from members, or no_exit several to members, each of them is meant; others have one of each that meets what is
-// between them, as is the rule in OpenStreetMap.
+// placeTurns fills data.Restrictions with the restrictions whose members are roads that meet end to end. Each of
+// several from members of no_entry, and to members of no_exit, makes a restriction. Others must have one of each that
+// meets the via members, as OpenStreetMap requires.
 func (c *Consumer) placeTurns() {
 	slices.SortFunc(c.turns, func(a, b turn) int { return cmp.Compare(a.id, b.id) })
 	for _, t := range c.turns {
@@ -102,9 +102,9 @@ func (c *Consumer) placeTurns() {
 	}
 }
 
-// arms returns the from and the to members that end at what is between them; none of both where one of them is lacking.
-// When a way is split, editors make both halves members; the half that is elsewhere drops out here. A way that leads on
-// beyond its node unsplit is none: nobody can tell from which side of it the turn is meant.
+// arms returns the from and to members that end at the via members, or neither if one of them is missing. When a way is
+// split, editors make both halves members; the half that does not touch the via is ignored. So is a way that passes its
+// via node unsplit, because the side of the turn is ambiguous.
 func (c *Consumer) arms(t *turn, via uint32) (from, to []int64) {
 	add := func(start, end uint32) {
 		f, l := c.endingAt(t.from, start), c.endingAt(t.to, end)
@@ -126,7 +126,7 @@ func (c *Consumer) arms(t *turn, via uint32) (from, to []int64) {
 	return slices.Compact(from), slices.Compact(to)
 }
 
-// follow returns the node to which ways lead that are followed from end to end, beginning at a node.
+// follow returns the node at which consecutive ways end that begin at a node.
 func (c *Consumer) follow(ways []int64, node uint32) (end uint32, ok bool) {
 	for _, way := range ways {
 		ends := c.ends(way)
@@ -139,12 +139,12 @@ func (c *Consumer) follow(ways []int64, node uint32) (end uint32, ok bool) {
 	return node, true
 }
 
-// endingAt returns those of some ways that begin or end at a node.
+// endingAt returns the ways that begin or end at a node.
 func (c *Consumer) endingAt(ways []int64, node uint32) []int64 {
 	return slices.DeleteFunc(slices.Clone(ways), func(way int64) bool { return !slices.Contains(c.ends(way), node) })
 }
 
-// ends returns the first and the last node of a way; those of each part where the extract lacks nodes between them.
+// ends returns the first and last node of a way, or of each of its parts if the extract lacks nodes.
 func (c *Consumer) ends(way int64) (ends []uint32) {
 	roads := c.data.Roads.Slice()
 	for road := c.data.FirstOf(way); int(road) < len(roads) && roads[road].Way == way; road++ {

@@ -1,5 +1,6 @@
-// Package roads collects the roads of extracts, with what there is at their nodes and the turns that are restricted.
-// Package network compiles them.
+// Package roads collects the roads of extracts, with barriers and traffic signals at their nodes and with turn
+// restrictions. Package profile says what tags mean, and package network compiles the roads into the network that
+// package roadgraph reads. Begin at Consumer and batch.
 package roads
 
 import (
@@ -19,47 +20,46 @@ import (
 
 // Consumer collects roads, and writes their sections. It implements osm.Consumer.
 type Consumer struct {
-	Counts // when Finish has been called
+	Counts // after Finish
 
 	dir     *scratch.Dir
 	special *scratch.Array[special]
 	turns   []turn
-	squares map[int64]square // by their ways
-	// conditional are details of ways: the restrictions from them that hold at certain times.
+	areas   map[int64]pedestrianArea // by the ids of their ways
+	// conditional has details of ways by id: the restrictions from them that apply at certain times.
 	conditional map[int64][]byte
 	nodes       *osm.Nodes
-	used        *scratch.Ranks   // the numbers of the nodes that roads use
+	used        *scratch.Ranks   // the numbers of the nodes of roads
 	ways        *scratch.Records // roads by the ids of their ways; see someRoads.read
 	row         []byte
 	data        *network.Data
 }
 
-// Counts is what was made of roads.
+// Counts is how many roads and restrictions there are.
 type Counts struct {
 	Roads, Restrictions int64
-	// SkippedRestrictions are those of a form that is not understood, and those whose members are missing or do not meet
-	// end to end.
+	// SkippedRestrictions have a form that is not understood, or members that are missing or do not meet end to end.
 	SkippedRestrictions int64
 }
 
-// special is a node that is special wherever roads lead through it, by its id.
+// special is a node with a barrier or a control, by its id.
 type special struct {
 	id int64
 	network.Special
 }
 
-// square is an outer way of a multipolygon relation that is a square, a platform, …: people walk along it, and it need
-// not say anything itself.
-type square struct {
+// pedestrianArea is an outer way of a multipolygon relation that is a square, a platform or the like. People walk along
+// it, and it needs no tags of its own.
+type pedestrianArea struct {
 	id, way int64
 	road    *profile.Road
 }
 
-// New makes a consumer whose files are in dir.
+// New makes a consumer with temporary files in dir.
 func New(dir *scratch.Dir) (*Consumer, error) {
 	data, err := network.NewData(dir)
 	return &Consumer{dir: dir, data: data, special: scratch.NewArray[special](dir, "road-special-nodes"),
-		squares: map[int64]square{}, conditional: map[int64][]byte{}, used: scratch.NewRanks(dir, "road-nodes"),
+		areas: map[int64]pedestrianArea{}, conditional: map[int64][]byte{}, used: scratch.NewRanks(dir, "road-nodes"),
 		ways: scratch.NewRecords(dir, "road-ways")}, err
 }
 
@@ -71,10 +71,10 @@ func (c *Consumer) Take(of osm.Batch) error {
 	b := of.(*batch)
 	c.SkippedRestrictions += b.skipped
 	c.turns = append(c.turns, b.turns...)
-	for _, s := range b.squares {
-		// Of several squares that share a way the first is meant.
-		if before, ok := c.squares[s.way]; !ok || s.id < before.id {
-			c.squares[s.way] = s
+	for _, s := range b.areas {
+		// Of several areas that share a way, the one with the lowest id counts.
+		if before, ok := c.areas[s.way]; !ok || s.id < before.id {
+			c.areas[s.way] = s
 		}
 	}
 	if err := c.special.Append(b.special...); err != nil {
@@ -85,7 +85,7 @@ func (c *Consumer) Take(of osm.Batch) error {
 			return err
 		}
 	}
-	clear(b.ways) // which refer to texts of blocks
+	clear(b.ways) // which keep texts of blocks in memory
 	*b = batch{c: c, special: b.special[:0], ways: b.ways[:0], bytes: b.bytes[:0]}
 	return nil
 }
@@ -121,11 +121,11 @@ func (c *Consumer) Finish(ctx context.Context) error {
 	}
 	c.placeTurns()
 	c.Roads, c.Restrictions = int64(c.data.Roads.Len()), int64(len(c.data.Restrictions))
-	c.nodes, c.squares, c.conditional, c.turns = nil, nil, nil, nil
+	c.nodes, c.areas, c.conditional, c.turns = nil, nil, nil, nil
 	return errors.Join(c.special.Free(), c.used.Free(), c.ways.Free())
 }
 
-// placeNodes fills the nodes that roads use, and what there is at them.
+// placeNodes fills data.Nodes and data.Special.
 func (c *Consumer) placeNodes(ctx context.Context) error {
 	n, err := c.used.Finish()
 	if err != nil {
@@ -152,7 +152,7 @@ func (c *Consumer) placeNodes(ctx context.Context) error {
 	return nil
 }
 
-// rankOf returns the number of a node among those of roads, or NoNode.
+// rankOf returns the index of a node in data.Nodes, or NoNode.
 func (c *Consumer) rankOf(id int64) uint32 {
 	if number, ok := c.nodes.Find(id); ok {
 		if rank, ok := c.used.Of(number); ok {
@@ -162,13 +162,13 @@ func (c *Consumer) rankOf(id int64) uint32 {
 	return network.NoNode
 }
 
-// some is how many ways one goroutine works on at a time.
-const some = 4096
+// someWays is how many ways one goroutine reads at a time.
+const someWays = 4096
 
-// placeRoads fills the roads and their nodes.
+// placeRoads fills data.Roads and data.RoadNodes.
 func (c *Consumer) placeRoads(ctx context.Context) error {
 	d := c.data
-	return pipeline.Ranges(ctx, c.ways.Len(), some, func(from, to int) (*someRoads, error) {
+	return pipeline.Ranges(ctx, c.ways.Len(), someWays, func(from, to int) (*someRoads, error) {
 		s := new(someRoads)
 		for i := from; i < to; i++ {
 			s.read(c, i)
@@ -182,7 +182,7 @@ func (c *Consumer) placeRoads(ctx context.Context) error {
 	})
 }
 
-// Write compiles the roads and adds their sections to a region file. The bar has three stages.
+// Write compiles the roads and adds their sections to a region file. It reports three stages to the bar.
 func (c *Consumer) Write(ctx context.Context, w *region.Writer, bar *pipeline.Bar) error {
 	return errors.Join(network.Write(ctx, w, c.data, c.dir, bar), c.data.Free())
 }

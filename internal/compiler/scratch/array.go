@@ -10,16 +10,16 @@ import (
 	"github.com/edsrzf/mmap-go"
 )
 
-// Array is a growable array in a mapped temporary file, of elements of fixed size: numbers, and structs and arrays of
-// them. Room on the disk is taken when it grows, so that a full disk is an error of Append and not a fault later. The
-// zero Array is empty and cannot grow.
+// Array is a growable array in a mapped temporary file. Its elements have a fixed size and no pointers. It allocates
+// space on the disk when it grows, so that a full disk is an error of Append and not a fault later. The zero Array is
+// empty and cannot grow.
 type Array[T any] struct {
 	file mapping
 	data []T // up to the capacity
 	n    int
 }
 
-// NewArray makes an empty array. Its name is for those who look into the directory.
+// NewArray makes an empty array. Its name becomes a part of the file's name. It panics if T has no fixed size.
 func NewArray[T any](d *Dir, name string) *Array[T] {
 	if binary.Size(*new(T)) < 0 {
 		panic(fmt.Sprintf("scratch: %T has no fixed size", *new(T)))
@@ -27,13 +27,13 @@ func NewArray[T any](d *Dir, name string) *Array[T] {
 	return &Array[T]{file: mapping{dir: d, name: name}}
 }
 
-// Len is the number of elements.
+// Len returns the number of elements.
 func (a *Array[T]) Len() int { return a.n }
 
-// Slice is the array's content, to be read and written in place. It is valid until the array grows or is freed.
+// Slice returns the elements, to be read and written in place. It is valid until the array grows or is freed.
 func (a *Array[T]) Slice() []T { return a.data[:a.n:a.n] }
 
-// Append adds elements. Without any it does nothing, not even where others read meanwhile.
+// Append adds elements. Without any it does nothing, and is safe while other goroutines read.
 func (a *Array[T]) Append(v ...T) error {
 	if len(v) == 0 {
 		return nil
@@ -43,8 +43,7 @@ func (a *Array[T]) Append(v ...T) error {
 	return err
 }
 
-// Extend adds elements that are zero, for the caller to fill, and returns them. What Slice returned before is no longer
-// valid.
+// Extend adds n zero elements and returns them, for the caller to fill. Earlier results of Slice become invalid.
 func (a *Array[T]) Extend(n int) ([]T, error) {
 	if a.n+n > len(a.data) {
 		if err := a.reserve(a.n + n); err != nil {
@@ -55,7 +54,7 @@ func (a *Array[T]) Extend(n int) ([]T, error) {
 	return a.data[a.n-n : a.n : a.n], nil
 }
 
-// Truncate cuts the array down to n elements. Their room stays taken.
+// Truncate shortens the array to n elements. The file keeps its size.
 func (a *Array[T]) Truncate(n int) {
 	if n < a.n {
 		clear(a.data[n:a.n]) // for Extend
@@ -67,19 +66,19 @@ func (a *Array[T]) Truncate(n int) {
 func (a *Array[T]) reserve(n int) error {
 	size := int(unsafe.Sizeof(*new(T)))
 	if err := a.file.grow(n * size); err != nil {
-		return fmt.Errorf("temporary files: %w", err) // what was there stays
+		return fmt.Errorf("temporary files: %w", err) // the elements stay
 	}
 	a.data = unsafe.Slice((*T)(unsafe.Pointer(&a.file.bytes[0])), len(a.file.bytes)/size)
 	return nil
 }
 
-// Free removes the file. The array is empty then, and may grow again.
+// Free removes the file. The array is empty then and can grow again.
 func (a *Array[T]) Free() error {
 	a.data, a.n = nil, 0
 	return a.file.remove()
 }
 
-// mapping is a temporary file with all its bytes in the address space.
+// mapping is a temporary file that is mapped into memory.
 type mapping struct {
 	dir   *Dir
 	name  string
@@ -88,16 +87,17 @@ type mapping struct {
 }
 
 const (
-	pageBytes = 64 << 10 // a multiple of every system's page
-	// A file doubles up to firstSteps, and grows by a quarter and at most by stepBytes then. Larger steps take more room
-	// on the disk, smaller ones more time.
+	pageBytes = 64 << 10 // a multiple of the page size of every system
+	// Files double up to firstSteps. Then they grow by an eighth, at most by stepBytes. Larger steps take more space on
+	// the disk, smaller ones more time.
 	firstSteps = 128 << 10
 	stepBytes  = 1 << 20
 )
 
 var zeros [pageBytes]byte
 
-// grow makes the file at least so large. It writes the new bytes, since only that takes room on the disk everywhere.
+// grow makes the file at least so many bytes long. It writes the new bytes, because only that allocates space on every
+// file system.
 func (m *mapping) grow(least int) error {
 	if m.file == nil {
 		if err := m.dir.create(m); err != nil {

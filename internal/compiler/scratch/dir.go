@@ -1,9 +1,8 @@
-// Package scratch keeps what a build cannot hold in memory in temporary files: arrays in mapped files, lists that are
-// sorted there, texts of which each is kept once.
+// Package scratch keeps data that may not fit into memory in temporary files: arrays (Array), sorted lists (Sorter,
+// Records), sets (Ranks) and texts that are stored once (Texts, StringTable). Begin at Dir and Array.
 //
-// The pages of a mapped file are the file's: the system writes them out and takes them back where memory is short, so
-// they do not count as memory that the build needs. What is on the heap is for the callers to bound; Dir.Memory says
-// by how much.
+// The files are memory-mapped. When memory is short, the system writes pages out and frees them, so they are not memory
+// that a build needs. Callers bound what they keep on the heap; Dir.Memory says how much there is.
 package scratch
 
 import (
@@ -18,10 +17,9 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Dir is a directory of temporary files. It is safe for use by several goroutines; what is made in it is not, unless it
-// says so.
+// Dir is a directory of temporary files. It is safe for concurrent use. What is made in it is not, unless documented.
 type Dir struct {
-	// Memory is how many bytes of anonymous memory the build may take in all. It never changes what is built.
+	// Memory is how many bytes of anonymous memory the build may take in all. It never changes the result.
 	Memory int64
 
 	path       string
@@ -35,8 +33,8 @@ type Dir struct {
 
 const suffix = ".build"
 
-// Open makes a directory for one build in a parent directory, and removes those that builds of the same name have left
-// there that were killed. Close removes it.
+// Open makes a directory for one build in a parent directory. It removes the directories that killed builds of the same
+// name left there. Close removes the new one.
 func Open(parent, name string, memory int64) (*Dir, error) {
 	removeAbandoned(parent, name)
 	for {
@@ -55,8 +53,8 @@ func Open(parent, name string, memory int64) (*Dir, error) {
 	}
 }
 
-// lockDir locks a directory by a file that is opened with some flags. It returns nil where another build has the lock,
-// or had it and removed the directory.
+// lockDir locks a directory by a file that is opened with some flags. It returns nil if another build has the lock, or
+// had it and removed the directory.
 func lockDir(path string, flags int) (*flock.Flock, error) {
 	lock := flock.New(filepath.Join(path, "lock"), flock.SetFlag(flags))
 	locked, err := lock.TryLock()
@@ -69,17 +67,17 @@ func lockDir(path string, flags int) (*flock.Flock, error) {
 	return nil, errors.Join(err, lock.Close())
 }
 
-// removeAbandoned removes the directories of builds that are no more. What cannot be removed stays.
+// removeAbandoned removes the directories of builds that were killed, as far as it can.
 func removeAbandoned(parent, name string) {
 	entries, err := os.ReadDir(parent)
 	if err != nil {
-		return // making a new one there says what is wrong
+		return // making a new one there returns the error
 	}
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), "."+name+".") && strings.HasSuffix(e.Name(), suffix) && e.IsDir() {
 			path := filepath.Join(parent, e.Name())
-			_ = os.Remove(path) // it is empty if its build was killed before it could lock it
-			// A lock must not be made here: its build may be removing the directory.
+			_ = os.Remove(path) // if it is empty: its build was killed before it could lock it
+			// This must not create a lock: another build may be removing the directory.
 			if lock, _ := lockDir(path, os.O_RDWR); lock != nil {
 				_ = removeDir(path, lock)
 			}
@@ -87,30 +85,30 @@ func removeAbandoned(parent, name string) {
 	}
 }
 
-// removeDir removes a directory and gives up its lock.
+// removeDir removes a directory and releases its lock.
 func removeDir(path string, lock *flock.Flock) error {
 	err := os.RemoveAll(path)
 	unlocked := lock.Close()
-	if err != nil { // some systems do not remove files that are open
+	if err != nil { // some systems do not remove open files
 		err = os.RemoveAll(path)
 	}
 	return errors.Join(err, unlocked)
 }
 
-// SortMemory is how much memory, in bytes, each of the sorters may work on of which a few are in use at a time.
+// SortMemory returns how many bytes of memory each Sorter may work on, where a few are in use at a time.
 func (d *Dir) SortMemory() int64 { return max(d.Memory/32, 1<<20) }
 
-// Path is where the directory is.
+// Path returns the path of the directory.
 func (d *Dir) Path() string { return d.path }
 
-// Size is how many bytes the temporary files take now.
+// Size returns how many bytes the temporary files take now.
 func (d *Dir) Size() int64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.size
 }
 
-// Peak is the greatest Size so far.
+// Peak returns the greatest Size so far.
 func (d *Dir) Peak() int64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -139,9 +137,8 @@ func (d *Dir) create(m *mapping) (err error) {
 	return err
 }
 
-// Release unmaps and closes all that was made in the directory and not freed, so that its room on the disk is free
-// again before the process ends; on Windows, files that are open cannot be removed. Nothing of it may be used any
-// more, by no goroutine, and nothing else can be made.
+// Release unmaps and closes all files in the directory, so that their space on the disk is free before the process
+// ends. After it, no goroutine may use what was made in the directory, and nothing else can be made there.
 func (d *Dir) Release() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -154,9 +151,8 @@ func (d *Dir) Release() error {
 	return errors.Join(errs...)
 }
 
-// Close removes the directory with all that is in it. Nothing that was made in it may be used any more; mapped arrays
-// that were neither freed nor released stay readable to goroutines that have not ended yet, which can make no new
-// files.
+// Close removes the directory and its files. Goroutines that have not ended yet can still read mapped arrays that were
+// neither freed nor released, and can make no new files.
 func (d *Dir) Close() error {
 	d.mu.Lock()
 	d.closed = true

@@ -8,9 +8,8 @@ import (
 	"slices"
 )
 
-// Records keeps records of bytes, each with a key, in files. They are added in any order; from Sort on they are in the
-// order of their keys, and those of equal keys in the order in which they were added. Any number of goroutines may read
-// then.
+// Records is a list of records of bytes with keys. They are added in any order. After Sort they are in the order of
+// their keys, and those of equal keys in the order in which they were added. Then reading is safe for concurrent use.
 type Records struct {
 	index *Array[recordEntry]
 	bytes *Array[byte]
@@ -28,7 +27,7 @@ func (r *Records) Add(key uint64, record []byte) error {
 	return errors.Join(r.index.Append(recordEntry{key, uint64(r.bytes.Len())}), r.bytes.Append(record...))
 }
 
-// Sort puts the records into their order, unless ctx has ended. Most come in it, which takes hardly any time.
+// Sort sorts the records, unless ctx has ended. It takes hardly any time if most are in order.
 func (r *Records) Sort(ctx context.Context) error {
 	slices.SortFunc(r.index.Slice(), func(a, b recordEntry) int {
 		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.offset, b.offset))
@@ -36,22 +35,22 @@ func (r *Records) Sort(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Len is how many records there are.
+// Len returns the number of records.
 func (r *Records) Len() int { return r.index.Len() }
 
 // Key returns the key of the i-th record.
 func (r *Records) Key(i int) uint64 { return r.index.Slice()[i].key }
 
-// Replace gives the i-th record another content. Nobody may read meanwhile.
+// Replace replaces the content of the i-th record. No other goroutine may read at the same time.
 func (r *Records) Replace(i int, record []byte) error {
 	r.index.Slice()[i].offset = uint64(r.bytes.Len())
 	return r.bytes.Append(record...)
 }
 
-// Read returns a reader of the i-th record, which does not know where it ends.
+// Read returns a reader of the i-th record, which does not know the end of the record.
 func (r *Records) Read(i int) Reader { return Reader{r.bytes.Slice()[r.index.Slice()[i].offset:]} }
 
-// Find returns the first record of a key; false if there is none.
+// Find returns the index of the first record with a key, or false if there is none.
 func (r *Records) Find(key uint64) (i int, ok bool) {
 	return slices.BinarySearchFunc(r.index.Slice(), key, func(e recordEntry, key uint64) int {
 		return cmp.Compare(e.key, key)
@@ -61,8 +60,8 @@ func (r *Records) Find(key uint64) (i int, ok bool) {
 // Free removes the files.
 func (r *Records) Free() error { return errors.Join(r.index.Free(), r.bytes.Free()) }
 
-// Reader reads a record: bytes that this program has written, which are not checked. They are written with
-// binary.AppendUvarint, binary.AppendVarint and AppendText.
+// Reader reads a record that was written with binary.AppendUvarint, binary.AppendVarint and AppendText. It does not
+// check the bytes, which this program has written.
 type Reader struct{ Rest []byte }
 
 // Byte reads a byte.
@@ -89,7 +88,7 @@ func (r *Reader) Varint() int64 {
 	return int64(v>>1) ^ -int64(v&1)
 }
 
-// Text reads a text, which is a part of the record: copy what is kept beyond it.
+// Text reads a text. It is a part of the record, to be copied if it is kept longer.
 func (r *Reader) Text() []byte {
 	n := r.Uvarint()
 	text := r.Rest[:n:n]

@@ -3,9 +3,12 @@ package scratch
 import (
 	"bufio"
 	"cmp"
+	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -29,10 +32,16 @@ func open(t testing.TB, parent string) *Dir {
 	return d
 }
 
-func check(t testing.TB, err error) {
-	t.Helper()
+func check(t interface{ Fatal(...any) }, err error) {
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// checkFreed fails if temporary files are left.
+func checkFreed(t interface{ Fatalf(string, ...any) }, d *Dir, err error) {
+	if files, _ := os.ReadDir(d.Path()); err != nil || d.Size() != 0 || len(files) != 1 { // the lock
+		t.Fatalf("%d bytes are left in %v, %v", d.Size(), files, err)
 	}
 }
 
@@ -50,39 +59,39 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestKilled: what a killed build left is removed by the next one, and nothing of one that still runs, nor of others.
+// TestKilled: a build removes what a killed one left, and nothing of one that still runs or of another region.
 func TestKilled(t *testing.T) {
+	t.Parallel()
 	parent := t.TempDir()
 	hold := exec.Command(os.Args[0])
 	hold.Env = append(os.Environ(), "SCRATCH_TEST_HOLD="+parent)
 	out, err := hold.StdoutPipe()
-	check(t, err)
-	check(t, hold.Start())
+	check(t, cmp.Or(err, hold.Start()))
 	defer hold.Process.Kill()
 	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "<nil>\n" {
 		t.Fatal(line, err)
 	}
 	check(t, os.Mkdir(filepath.Join(parent, ".out.region.empty"+suffix), 0o700))
 	check(t, os.Mkdir(filepath.Join(parent, ".other.region.1"+suffix), 0o700))
-	here := func() int {
+	left := func() int {
+		check(t, open(t, parent).Close())
 		names, err := filepath.Glob(filepath.Join(parent, ".*"))
 		check(t, err)
 		return len(names)
 	}
-	check(t, open(t, parent).Close())
-	if n := here(); n != 2 {
-		t.Errorf("%d directories, not one that is in use and that of another build", n)
+	if n := left(); n != 2 {
+		t.Errorf("%d directories, not one that is in use and that of another region", n)
 	}
 	check(t, hold.Process.Kill())
 	_ = hold.Wait() // it was killed
-	check(t, open(t, parent).Close())
-	if n := here(); n != 1 {
+	if n := left(); n != 1 {
 		t.Errorf("%d directories are left", n)
 	}
 }
 
 // TestTogether: builds of the same name that begin and end at the same time do not disturb each other.
 func TestTogether(t *testing.T) {
+	t.Parallel()
 	parent := t.TempDir()
 	var all errgroup.Group
 	for range 8 {
@@ -105,25 +114,20 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// TestArray: an array does what a slice does, and its room on the disk is counted and given back.
+// TestArray: an array does what a slice does, and takes bounded room on the disk.
 func TestArray(t *testing.T) {
+	t.Parallel()
 	d := open(t, t.TempDir())
 	rapid.Check(t, func(t *rapid.T) {
 		a := NewArray[[3]uint32](d, "array")
-		defer a.Free()
 		var want [][3]uint32
 		most := 0
 		for range rapid.IntRange(1, 20).Draw(t, "steps") {
 			n := rapid.IntRange(0, 5000).Draw(t, "n")
 			switch rapid.IntRange(0, 2).Draw(t, "step") {
 			case 0:
-				v := make([][3]uint32, n)
-				for i := range v {
-					v[i] = [3]uint32{uint32(i), uint32(len(want)), 7}
-				}
-				if err := a.Append(v...); err != nil {
-					t.Fatal(err)
-				}
+				v := slices.Repeat([][3]uint32{{1, uint32(len(want)), 7}}, n)
+				check(t, a.Append(v...))
 				want = append(want, v...)
 			case 1:
 				added, err := a.Extend(n)
@@ -139,55 +143,23 @@ func TestArray(t *testing.T) {
 				t.Fatalf("%d elements that differ from %d", a.Len(), len(want))
 			}
 			most = max(most, len(want))
-			if n := d.Size(); n < int64(most)*12 || n >= int64(most)*24+pageBytes {
+			if n := d.Size(); n < int64(most)*12 || n >= int64(most)*24+pageBytes || d.Peak() < n {
 				t.Fatalf("%d elements, at most %d, in %d bytes", len(want), most, n)
 			}
 		}
+		checkFreed(t, d, a.Free())
 	})
-	if d.Size() != 0 || d.Peak() == 0 {
-		t.Errorf("%d bytes are in use after all, at most %d were", d.Size(), d.Peak())
-	}
-	if files, err := os.ReadDir(d.Path()); err != nil || len(files) != 1 {
-		t.Errorf("%v beside the lock, %v", files, err)
-	}
 }
 
-// TestNoPointers: what the garbage collector would have to know is not kept in a file.
-func TestNoPointers(t *testing.T) {
-	d := open(t, t.TempDir())
-	for name, make := range map[string]func(){
-		"string": func() { NewArray[string](d, "x") },
-		"slice":  func() { NewArray[struct{ a []int }](d, "x") },
-		"array":  func() { NewArray[[2]*int](d, "x") },
-	} {
-		t.Run(name, func(t *testing.T) {
-			defer func() {
-				if recover() == nil {
-					t.Error("is taken")
-				}
-			}()
-			make()
-		})
-	}
-}
-
-type record struct{ key, value uint64 }
-
-// TestSorter: with much memory and with little, on one processor and on several, the records come out in the same order.
+// TestSorter: the order of the records does not depend on the memory and the number of processors. A caller can end it.
 func TestSorter(t *testing.T) {
-	for _, processors := range []int{1, 5} {
-		t.Run(fmt.Sprintf("%d processors", processors), func(t *testing.T) {
-			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
-			testSorter(t)
-		})
-	}
-}
-
-func testSorter(t *testing.T) {
+	type record struct{ key, value uint64 }
 	d := open(t, t.TempDir())
-	for _, n := range []int{0, 1, 1023, 1024, 1025, 5000, 200_000} {
-		for _, memory := range []int64{0, 100_000, 1 << 21, 1 << 30} {
-			t.Run(fmt.Sprintf("%d records in %d bytes", n, memory), func(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, processors := range []int{1, 5} {
+		runtime.GOMAXPROCS(processors)
+		for _, n := range []int{0, 1, 1023, 1024, 1025, 5000, 200_000} {
+			for _, memory := range []int64{0, 100_000, 1 << 21, 1 << 30} {
 				s := NewSorter(d, "sorter", memory, func(a, b record) int {
 					return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.value, b.value))
 				})
@@ -195,11 +167,8 @@ func testSorter(t *testing.T) {
 				for i := range n {
 					check(t, s.Add(record{rng.Uint64N(uint64(n)), uint64(i)}))
 				}
-				if s.Len() != n {
-					t.Errorf("%d of %d records", s.Len(), n)
-				}
 				last, seen, sum := record{}, 0, uint64(0)
-				check(t, s.Each(func(v *record) error {
+				checkFreed(t, d, s.Each(func(v *record) error {
 					if seen > 0 && (v.key < last.key || v.key == last.key && v.value <= last.value) {
 						t.Fatalf("%v after %v", *v, last)
 					}
@@ -207,33 +176,22 @@ func testSorter(t *testing.T) {
 					return nil
 				}))
 				if seen != n || n > 0 && sum != uint64(n)*uint64(n-1)/2 {
-					t.Errorf("%d of %d records", seen, n)
+					t.Errorf("%d of %d records, with %d bytes and %d processors", seen, n, memory, processors)
 				}
-			})
+			}
 		}
 	}
-	if d.Size() != 0 {
-		t.Errorf("%d bytes are left", d.Size())
-	}
-}
-
-// TestSorterEnds: what the caller ends leaves no file.
-func TestSorterEnds(t *testing.T) {
-	d := open(t, t.TempDir())
 	s := NewSorter(d, "sorter", 0, cmp.Compare[uint32])
-	for i := range uint32(5000) {
-		check(t, s.Add(i))
-	}
+	check(t, s.Add(1))
 	if err := s.Each(func(*uint32) error { return io.ErrClosedPipe }); !errors.Is(err, io.ErrClosedPipe) {
 		t.Error(err)
 	}
-	if d.Size() != 0 {
-		t.Errorf("%d bytes are left", d.Size())
-	}
+	checkFreed(t, d, nil)
 }
 
 // TestTexts: each text has one number, in the order they came, and is found by it.
 func TestTexts(t *testing.T) {
+	t.Parallel()
 	d := open(t, t.TempDir())
 	texts, err := NewTexts(d, "texts")
 	check(t, err)
@@ -241,45 +199,35 @@ func TestTexts(t *testing.T) {
 	for range 2 {
 		for i := range n {
 			number, err := texts.Add(fmt.Sprintf("street %d", i))
-			check(t, err)
-			if number != uint32(i+1) {
-				t.Fatalf("street %d has number %d", i, number)
+			if err != nil || number != uint32(i+1) {
+				t.Fatalf("street %d has number %d, %v", i, number, err)
 			}
 		}
 	}
-	if number := texts.Find("elsewhere"); number != 0 || texts.Len() != n+1 {
-		t.Errorf("a text that is not there is found as %d; %d texts", number, texts.Len())
-	}
-	if number, err := texts.Add(""); number != 0 || err != nil || texts.Text(0) != "" {
-		t.Errorf("the empty text is %d, %v", number, err)
-	}
 	for i := range n {
-		if got := texts.Find(fmt.Sprintf("street %d", i)); got != uint32(i+1) {
-			t.Fatalf("street %d is found as %d", i, got)
-		}
-		if got := texts.Text(uint32(i + 1)); got != fmt.Sprintf("street %d", i) {
-			t.Fatalf("text %d is %q", i+1, got)
+		text := fmt.Sprintf("street %d", i)
+		if number := texts.Find(text); number != uint32(i+1) || texts.Text(number) != text {
+			t.Fatalf("%s is found as %d", text, number)
 		}
 	}
-	if texts.Len() != n+1 {
-		t.Errorf("%d texts", texts.Len())
+	number, err := texts.Add("")
+	if number != 0 || err != nil || texts.Text(0) != "" || texts.Find("elsewhere") != 0 || texts.Len() != n+1 {
+		t.Errorf("%d texts; the empty text is %d, %v", texts.Len(), number, err)
 	}
-	check(t, texts.Free())
-	if d.Size() != 0 {
-		t.Errorf("%d bytes are left", d.Size())
-	}
+	checkFreed(t, d, texts.Free())
 }
 
-// A file that cannot grow, as on a full disk, is an error each time, and what was there before stays: other goroutines
-// go on for a moment.
+// TestFull: when a file cannot grow, as on a full disk, each attempt fails and the content stays: other goroutines go on
+// for a moment.
 func TestFull(t *testing.T) {
+	t.Parallel()
 	for _, file := range []string{"bytes", "ends", "table"} {
 		d := open(t, t.TempDir())
 		texts, err := NewTexts(d, "texts")
 		check(t, err)
 		n := 0
-		add := func() (err error) {
-			for range 1 << 17 {
+		add := func(count int) (err error) {
+			for range count {
 				if _, err := texts.Add(fmt.Sprint("text ", n)); err != nil {
 					return err
 				}
@@ -287,56 +235,80 @@ func TestFull(t *testing.T) {
 			}
 			return nil
 		}
-		for range 10 {
-			_, err = texts.Add(fmt.Sprint("text ", n))
-			check(t, err)
-			n++
-		}
-		check(t, map[string]*mapping{"bytes": &texts.bytes.file, "ends": &texts.ends.file,
-			"table": &texts.table.file}[file].file.Close())
-		if file == "table" {
-			d.closed = true // its file is replaced by a larger one
-		}
+		check(t, add(10))
+		check(t, map[string]*mapping{"bytes": &texts.bytes.file, "ends": &texts.ends.file, "table": &texts.table.file}[file].file.Close())
+		d.closed = file == "table" // its file is replaced by a larger one
 		for range 3 {
-			if err := add(); err == nil {
+			if err := add(1 << 17); err == nil {
 				t.Errorf("%s: no error", file)
 			}
 		}
 		for i := range uint32(10) {
-			if got, want := texts.Text(i+1), fmt.Sprint("text ", i); got != want {
-				t.Errorf("%s: text %d is %q", file, i+1, got)
+			if text := fmt.Sprint("text ", i); texts.Text(i+1) != text || texts.Find(text) != i+1 {
+				t.Errorf("%s: text %d is %q, found at %d", file, i+1, texts.Text(i+1), texts.Find(text))
 			}
-		}
-		if got := texts.Find("text 3"); got != 4 {
-			t.Errorf("%s: text 3 has number %d", file, got)
 		}
 	}
 }
 
+// TestStream: a stream can be read and written in turn.
 func TestStream(t *testing.T) {
+	t.Parallel()
 	d := open(t, t.TempDir())
 	s := NewStream(d, "stream")
-	written := 0
+	var want []byte
 	for _, n := range []int{0, 1, 200_000, 3} {
 		for i := range n {
 			_, err := s.Write([]byte{byte(i)})
 			check(t, err)
+			want = append(want, byte(i))
 		}
 		r, err := s.Reader()
 		check(t, err)
-		content, err := io.ReadAll(r)
-		check(t, err)
-		if written += n; len(content) != written {
-			t.Errorf("%d bytes of %d", len(content), written)
+		if content, err := io.ReadAll(r); err != nil || !slices.Equal(content, want) {
+			t.Fatalf("%d bytes of %d, %v", len(content), len(want), err)
 		}
-		for i := range n {
-			if content[len(content)-n+i] != byte(i) {
-				t.Fatalf("byte %d differs", i)
+	}
+	checkFreed(t, d, s.Free())
+}
+
+// TestRecords: records come out by their keys, those of equal keys in the order in which they were added.
+func TestRecords(t *testing.T) {
+	t.Parallel()
+	d := open(t, t.TempDir())
+	rapid.Check(t, func(t *rapid.T) {
+		r := NewRecords(d, "records")
+		type added struct{ key, number uint64 }
+		var want []added
+		keys := rapid.Uint64Range(0, rapid.SampledFrom([]uint64{0, 10, math.MaxUint64}).Draw(t, "greatest key"))
+		for i, key := range rapid.SliceOfN(keys, 0, 50).Draw(t, "keys") {
+			want = append(want, added{key, uint64(i)})
+			check(t, r.Add(key, AppendText(binary.AppendVarint(binary.AppendUvarint([]byte{9}, uint64(i)), -int64(key)), "text")))
+		}
+		slices.SortStableFunc(want, func(a, b added) int { return cmp.Compare(a.key, b.key) })
+		ctx, cancel := context.WithCancel(context.Background())
+		for range 2 { // sorting again changes nothing
+			if err := r.Sort(ctx); err != nil || r.Len() != len(want) {
+				t.Fatalf("%d records of %d, %v", r.Len(), len(want), err)
+			}
+			for i, w := range want {
+				row := r.Read(i)
+				mark, got := row.Byte(), added{r.Key(i), row.Uvarint()}
+				key, text := -row.Varint(), string(row.Text())
+				if mark != 9 || got != w || uint64(key) != w.key || text != "text" {
+					t.Fatalf("record %d is %d, %v, %d, %q, not %v", i, mark, got, key, text, w)
+				}
 			}
 		}
-	}
-	check(t, s.Free())
-	if d.Size() != 0 {
-		t.Errorf("%d bytes are left", d.Size())
-	}
+		if cancel(); !errors.Is(r.Sort(ctx), context.Canceled) {
+			t.Fatal("sorting goes on")
+		}
+		key := keys.Draw(t, "key")
+		first, ok := r.Find(key)
+		at, there := slices.BinarySearchFunc(want, key, func(a added, key uint64) int { return cmp.Compare(a.key, key) })
+		if first != at || ok != there {
+			t.Fatalf("key %d is found at %d, %v, not at %d, %v", key, first, ok, at, there)
+		}
+		checkFreed(t, d, r.Free())
+	})
 }

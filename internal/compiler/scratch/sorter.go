@@ -8,27 +8,27 @@ import (
 	"unsafe"
 )
 
-// Sorter sorts elements of an Array (external merge sort): some of them at a time, on all processors, each a run that
-// is merged with the others when they are read. Elements that compare equal must be interchangeable: their order
-// depends on the memory and on the number of processors.
+// Sorter sorts elements of an Array (external merge sort): it sorts runs of them on all processors, and merges the runs
+// when they are read. Elements that compare equal must be interchangeable, since their order depends on the memory and
+// on the number of processors.
 type Sorter[T any] struct {
 	all     *Array[T]
 	compare func(a, b T) int
-	limit   int   // elements that are sorted at a time
-	sorted  int   // elements in runs
-	runs    []int // where each ends
+	limit   int   // of elements that are sorted at a time
+	sorted  int   // the number of elements in runs
+	runs    []int // the end of each
 }
 
-// maxParts is into how many runs at most what is sorted at a time is divided: each makes merging slower.
+// maxParts is the most runs that are sorted at a time. More runs make merging slower.
 const maxParts = 8
 
-// NewSorter makes a sorter that works on some bytes of memory at a time.
+// NewSorter makes a sorter that works on so many bytes of memory at a time.
 func NewSorter[T any](d *Dir, name string, memory int64, compare func(a, b T) int) *Sorter[T] {
 	return &Sorter[T]{all: NewArray[T](d, name), compare: compare,
 		limit: int(max(memory/int64(unsafe.Sizeof(*new(T))), 1024))}
 }
 
-// Len is how many elements were added.
+// Len returns the number of elements.
 func (s *Sorter[T]) Len() int { return s.all.Len() }
 
 // Add adds an element.
@@ -39,7 +39,7 @@ func (s *Sorter[T]) Add(v T) error {
 	return s.all.Append(v)
 }
 
-// sort makes runs of the elements that are in none.
+// sort makes runs of the elements that are not in one yet.
 func (s *Sorter[T]) sort() {
 	rest := s.all.Slice()[s.sorted:]
 	size := len(rest)/min(runtime.GOMAXPROCS(0), maxParts) + 1
@@ -52,11 +52,12 @@ func (s *Sorter[T]) sort() {
 	wait.Wait()
 }
 
-// Each yields all elements in order, until yield fails, and empties the sorter. The element is valid during the call.
+// Each calls yield with all elements in order, until it fails, and empties the sorter. The element is valid during the
+// call.
 func (s *Sorter[T]) Each(yield func(v *T) error) (err error) {
 	defer func() { err = errors.Join(err, s.Free()) }()
 	s.sort()
-	var heap [][]T // what is left of the runs, by their first elements
+	var heap [][]T // the rest of each run, by its first element
 	start := 0
 	for _, end := range s.runs {
 		heap = append(heap, s.all.Slice()[start:end])
@@ -95,7 +96,7 @@ func (s *Sorter[T]) sink(heap [][]T, i int) {
 	}
 }
 
-// Free forgets the elements.
+// Free removes all elements.
 func (s *Sorter[T]) Free() error {
 	s.sorted, s.runs = 0, nil
 	return s.all.Free()

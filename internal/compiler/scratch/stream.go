@@ -5,10 +5,10 @@ import (
 	"io"
 )
 
-// Stream is a temporary file that is written from its beginning to its end, and then read the same way.
+// Stream is a temporary file that is written and read sequentially.
 type Stream struct{ bytes *Array[byte] }
 
-// NewStream makes an empty stream. There is no file before the first byte.
+// NewStream makes an empty stream. Its file is created with the first byte.
 func NewStream(d *Dir, name string) *Stream { return &Stream{NewArray[byte](d, name)} }
 
 // Write adds bytes.
@@ -19,7 +19,7 @@ func (s *Stream) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Reader reads all that was written until now.
+// Reader returns a reader of all bytes that have been written.
 func (s *Stream) Reader() (io.Reader, error) { return bytes.NewReader(s.bytes.Slice()), nil }
 
 // Free removes the file.

@@ -6,22 +6,22 @@ import (
 	"unsafe"
 )
 
-// Texts keeps texts, each once, and numbers them in the order in which they come: the empty one is 0. Table and texts
-// are in mapped files.
+// Texts stores each text once, and numbers them in the order in which they are added. The empty text is 0. It is a hash
+// table in mapped files.
 type Texts struct {
 	seed  maphash.Seed
 	bytes *Array[byte]
-	ends  *Array[uint64] // of each text
+	ends  *Array[uint64] // of the texts in bytes
 	table *Array[textSlot]
 }
 
-// textSlot is a place of the hash table. The hash spares looking at most texts that are not meant, and finds the slot's
-// place when the table grows.
+// textSlot is a slot of the hash table. The hash rules out most other texts, and finds the slot's new place when the
+// table grows.
 type textSlot struct{ hash, number uint32 }
 
 const firstSlots = 1 << 12
 
-// NewTexts makes a table of the empty text.
+// NewTexts makes a table with the empty text.
 func NewTexts(d *Dir, name string) (*Texts, error) {
 	t := &Texts{seed: maphash.MakeSeed(), bytes: NewArray[byte](d, name), ends: NewArray[uint64](d, name+"-ends"),
 		table: NewArray[textSlot](d, name+"-table")}
@@ -32,10 +32,10 @@ func NewTexts(d *Dir, name string) (*Texts, error) {
 	return t, err
 }
 
-// Len is how many texts there are, with the empty one.
+// Len returns the number of texts, including the empty one.
 func (t *Texts) Len() int { return t.ends.Len() }
 
-// Add returns the number of a text.
+// Add returns the number of a text, and adds it if it is new.
 func (t *Texts) Add(text string) (uint32, error) {
 	if text == "" {
 		return 0, nil
@@ -58,7 +58,7 @@ func (t *Texts) Add(text string) (uint32, error) {
 	return number, nil
 }
 
-// Find returns the number of a text, and 0 for one that is not there. Several goroutines may call it at a time.
+// Find returns the number of a text, or 0 if it is not there. It is safe for concurrent use.
 func (t *Texts) Find(text string) uint32 {
 	if text == "" {
 		return 0
@@ -67,7 +67,7 @@ func (t *Texts) Find(text string) uint32 {
 	return slot.number
 }
 
-// find returns the slot of a text, or the free one for it, and its hash.
+// find returns the slot of a text, or the free slot for it, and its hash.
 func (t *Texts) find(text string) (*textSlot, uint32) {
 	hash := uint32(maphash.String(t.seed, text))
 	slots := t.table.Slice()
@@ -80,7 +80,7 @@ func (t *Texts) find(text string) (*textSlot, uint32) {
 
 func (t *Texts) mask() uint32 { return uint32(t.table.Len() - 1) }
 
-// double makes the table twice as large.
+// double doubles the size of the table.
 func (t *Texts) double() error {
 	old, larger := t.table, NewArray[textSlot](t.table.file.dir, t.table.file.name)
 	slots, err := larger.Extend(2 * old.Len())
@@ -101,7 +101,7 @@ func (t *Texts) double() error {
 	return old.Free()
 }
 
-// Bytes is a text by its number, to be read only, until the next Add or Free.
+// Bytes returns the text with a number. It is valid until the next Add or Free, and must not be changed.
 func (t *Texts) Bytes(number uint32) []byte {
 	if number == 0 {
 		return nil
@@ -110,7 +110,7 @@ func (t *Texts) Bytes(number uint32) []byte {
 	return t.bytes.Slice()[ends[number-1]:ends[number]]
 }
 
-// Text is a text by its number.
+// Text returns the text with a number.
 func (t *Texts) Text(number uint32) string { return string(t.Bytes(number)) }
 
 // Free removes the files.

@@ -1,6 +1,6 @@
 package tags
 
-// The keys that the compiler asks for by themselves.
+// Keys that the compiler looks up one by one.
 var (
 	Access                  = Number("access")
 	MotorVehicle            = Number("motor_vehicle")

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestKeys: each key is called as it is.
+// TestKeys: each variable is named as its key.
 func TestKeys(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "keys.go", nil, 0)
 	if err != nil {

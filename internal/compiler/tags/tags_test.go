@@ -9,7 +9,7 @@ import (
 	"github.com/paulmach/osm"
 )
 
-// TestLimits: what no map has is cut off, whole characters at a time.
+// TestLimits: values beyond the limits are cut off, whole characters at a time.
 func TestLimits(t *testing.T) {
 	long := strings.Repeat("x", maxText-1) + "é"
 	got := Of(osm.Tags{{Key: "name", Value: long}, {Key: strings.Repeat("k", maxText+1), Value: "v"}, {Key: "empty"},
@@ -27,14 +27,14 @@ func TestLimits(t *testing.T) {
 	}
 	exact := strings.Repeat("é", maxText/2)
 	if got := Of(osm.Tags{{Key: "name", Value: exact}}).Get(Name); got != exact {
-		t.Error("a value as long as it may be was cut")
+		t.Error("a value of the greatest length was cut")
 	}
 	if got := Of(osm.Tags{{Key: "name", Value: strings.Repeat("\x80", 2*maxText)}}).Get(Name); len(got) > maxText {
 		t.Errorf("a value without a character has %d bytes", len(got))
 	}
 }
 
-// TestSet: a set that was emptied and filled again has nothing of before, and a copy nothing of what comes after.
+// TestSet: a set that is used again has no earlier tags, and a copy has no later ones.
 func TestSet(t *testing.T) {
 	s := Of(osm.Tags{{Key: "name", Value: "A"}, {Key: "shop", Value: "kiosk"}})
 	c := Of(s.OSM())

@@ -16,7 +16,7 @@ var sovereigns = map[string]string{
 	"US": "AS GU MP PR UM VI",
 }
 
-// IsTerritoryOf tells whether a country is a territory of a state, given by its alpha-2 code, that has a code of its
+// IsTerritoryOf reports whether a country is a territory of a state, given by its alpha-2 code, that has a code of its
 // own. Many a map has such a territory under the code of its state.
 func (c Country) IsTerritoryOf(alpha2 string) bool {
 	return len(c.Alpha2) == 2 && strings.Contains(sovereigns[alpha2], c.Alpha2)

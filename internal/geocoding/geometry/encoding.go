@@ -9,8 +9,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// A line or an outline is kept as bytes, from which it is searched as it is: in a region file, and while one is
-// compiled.
+// A line or an outline is encoded as bytes, which are searched in place: in a region file, and while one is compiled.
 //
 // A run is up to MaxSegments consecutive segments: a byte that says of how many bits each coordinate's difference is
 // (runWidth), how many segments there are (runSegments), and whether the last of them leads back to the start and is
@@ -101,7 +100,7 @@ func uvarint(data []byte, at int) (uint64, int) {
 	}
 	v, n := binary.Uvarint(data[at:])
 	if n <= 0 {
-		Foreign("a number has no end")
+		Corrupt("a number has no end")
 	}
 	return v, at + n
 }
@@ -115,7 +114,7 @@ func (g *Geometry) bytes(from, n int) []byte {
 	return g.view.Range(from, min(from+n, g.view.Len()))
 }
 
-// parts is how a geometry is divided.
+// parts describes the parts of a geometry.
 type parts struct {
 	shift  uint
 	levels geo.Tree
@@ -203,8 +202,8 @@ func (g *Geometry) linesIn(in *geo.Box, p *parts, level int, from, to uint32, bu
 	return true
 }
 
-// Of is a geometry that lies in a section of a region file: its shape, its box, of which the south-west corner is
-// exact, and where it begins. data is as much of it as is at hand.
+// Of returns a geometry in a section of a region file: its shape, its box with an exact south-west corner, and its
+// offset. data is the part of it that has been read.
 func Of(shape Shape, box geo.Box, view *region.View[byte], at int, data []byte) Geometry {
 	return Geometry{Shape: shape, Box: box, view: view, at: at, data: data}
 }
@@ -217,5 +216,5 @@ func Restore(shape Shape, box geo.Box, data []byte) Geometry {
 	return Geometry{Shape: shape, Box: box, data: data}
 }
 
-// Foreign ends the reading of a file that no build has made, whatever its checksums say.
-func Foreign(problem string) { panic(&region.DamageError{Problem: problem}) }
+// Corrupt panics with a *region.DamageError.
+func Corrupt(problem string) { panic(&region.DamageError{Problem: problem}) }

@@ -1,5 +1,6 @@
-// Package geometry has what the compiler of places and its reader know of shapes: how far they are from a position, on
-// the sphere, and whether they contain it.
+// Package geometry measures encoded lines and polygons: their distance from a position on the sphere, and whether they
+// contain it. The compiler and the region file share one encoding. It does no clipping: see package clip. Start with
+// New, Geometry.Closest and Origin.
 package geometry
 
 import (
@@ -9,8 +10,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// Geometry is what a feature looks like. Its lines are kept as bytes, see encode, so that the same code serves the
-// compiler and the region file.
+// Geometry is the geometry of a feature, encoded as bytes; see encode.
 //
 // An edge between two vertices is straight on the plane of longitude and latitude, as everywhere in OpenStreetMap's
 // tools.
@@ -26,7 +26,7 @@ type Geometry struct {
 // Offset is a place relative to an origin, in 1e-7 degrees.
 type Offset struct{ Dx, Dy float64 }
 
-// Steps is how many of its parts are looked at, at most, to compare a geometry with a position.
+// Steps returns the greatest number of segments to compare with a position.
 func (g *Geometry) Steps() int64 {
 	if g.Shape == Point {
 		return 1
@@ -39,11 +39,10 @@ func (g *Geometry) Steps() int64 {
 	return 1 + MaxSegments
 }
 
-// Contains tells whether the origin lies in an area, by the parity of the edges that a ray to the east crosses. An edge
-// belongs to its lower end and not to its upper one, so a ray through a vertex counts it once.
+// Contains reports whether the origin lies in an area, by the parity of the edges that a ray to the east crosses. An
+// edge belongs to its lower end and not to its upper one, so a ray through a vertex counts it once.
 //
-// What is on the antimeridian is tested where the ray meets what lies east of it, and what is at the North Pole just
-// south of it.
+// An origin on the antimeridian counts as east of it, one at the North Pole as just south of it.
 func (g *Geometry) Contains(o *Origin) bool {
 	if g.Shape != Area {
 		return false
@@ -75,7 +74,7 @@ func (g *Geometry) contains(o *Origin) bool {
 	return crossings(readRun(data, g.corner(), &buffer), o)
 }
 
-// crossings tells whether a ray from the origin to the east crosses a line an odd number of times.
+// crossings reports whether a ray from the origin to the east crosses a line an odd number of times.
 func crossings(line []Coord, o *Origin) bool {
 	o.Spend(len(line))
 	odd := false
@@ -86,7 +85,7 @@ func crossings(line []Coord, o *Origin) bool {
 			continue
 		}
 		ax, bx := float64(a.X), float64(b.X)
-		if ay > by { // from its lower end, so that neighbours who share the edge in opposite directions agree
+		if ay > by { // from its lower end, so that neighbours that share the edge agree
 			ax, ay, bx, by = bx, by, ax, ay
 		}
 		if (o.X-ax)*(by-ay) < (o.Y-ay)*(bx-ax) {
@@ -96,7 +95,7 @@ func crossings(line []Coord, o *Origin) bool {
 	return odd
 }
 
-// misses tells that a ray from the origin to the east crosses nothing in a box.
+// misses reports whether a ray from the origin to the east crosses nothing in a box.
 func misses(b *geo.Box, o *Origin) bool {
 	return float64(b.MinY) > o.Y || float64(b.MaxY) <= o.Y || float64(b.MaxX) < o.X
 }
@@ -119,7 +118,7 @@ func (g *Geometry) crossings(o *Origin, p *parts, level int, from, to uint32) bo
 		var buffer runBuffer
 		line := g.part(node, &boxes[i], &buffer)
 		if float64(boxes[i].MinX) > o.X {
-			// All of it is in the ray's way: only where it starts and ends matters.
+			// The ray crosses the whole box: only start and end of the run matter.
 			odd = odd != ((float64(line[0].Y) > o.Y) != (float64(line[len(line)-1].Y) > o.Y))
 			continue
 		}
@@ -128,8 +127,8 @@ func (g *Geometry) crossings(o *Origin, p *parts, level int, from, to uint32) bo
 	return odd
 }
 
-// Closest returns the haversine from the origin to the nearest point of the line or outline, and that point. It looks
-// no farther than limit: where nothing is nearer it returns a haversine above it.
+// Closest returns the haversine from the origin to the nearest point of the line or outline, and that point. If nothing
+// is nearer than limit, it returns a haversine above it.
 func (g *Geometry) Closest(o *Origin, limit float64) (float64, Offset) {
 	if g.Shape == Point {
 		at := Offset{o.EastTo(g.Box.MinX), float64(g.Box.MinY) - o.Y}
@@ -176,13 +175,12 @@ func (n *pointSearch) descend(g *Geometry, p *parts, level int, from, to uint32)
 }
 
 const (
-	// farHaversine is where the plane that touches the sphere at the origin is no longer good enough to find the nearest
-	// point: 2 km.
+	// farHaversine is the limit of the tangent plane for finding the nearest point: 2 km.
 	farHaversine = 2.5e-8
-	// polarCosine is that of the latitude above which it never is: 75°.
+	// polarCosine is the cosine of the latitude above which the plane is not used: 75°.
 	polarCosine = 0.26
-	// planeError, times its own haversine, is by how much of it the foot on the plane may be too far, up to planeHaversine
-	// (400 km): the error grows with the square of the distance and of the tangent of the latitude.
+	// planeError times a haversine is the relative error of the foot on the plane, up to planeHaversine (400 km): it grows
+	// with the squares of the distance and of the tangent of the latitude.
 	planeError     = 100
 	planeHaversine = 1e-3
 )
@@ -199,7 +197,7 @@ func (n *pointSearch) line(line []Coord) {
 			x0, y0 = x0+ex, y0+ey
 			continue
 		}
-		// On the plane that touches the sphere at the origin, the foot of the perpendicular lies at t along the edge.
+		// On the tangent plane, the foot of the perpendicular lies at t along the edge.
 		t := min(max(-(x0*ex*scale+y0*ey)/(ex*ex*scale+ey*ey+math.SmallestNonzeroFloat64), 0), 1)
 		at := Offset{x0 + t*ex, y0 + t*ey}
 		x0, y0 = x0+ex, y0+ey
@@ -217,8 +215,8 @@ func (n *pointSearch) line(line []Coord) {
 	}
 }
 
-// beyond tells that all of an edge is farther than a haversine, by the plane that within prepared, on which nothing is
-// farther than on the sphere. It needs no division.
+// beyond reports whether all of an edge is farther than a haversine, by the plane that within prepared, on which
+// nothing is farther than on the sphere. It needs no division.
 func (o *Origin) beyond(x0, y0, ex, ey, limit float64) bool {
 	start := x0*x0*o.scaleX + y0*y0*o.scaleY
 	toFoot := -(x0*ex*o.scaleX + y0*ey*o.scaleY) // from the start, times the length
@@ -244,8 +242,8 @@ func (o *Origin) foot(x0, y0, ex, ey, t float64) Offset {
 			break
 		}
 		best, h = p, next
-		// The haversine is, up to terms of the fourth order, that of a plane whose scale is the cosine of p's latitude, and
-		// the change of that cosine along the edge pulls the foot aside.
+		// Up to terms of fourth order, the haversine is that of a plane scaled by the cosine of p's latitude. The change of
+		// the cosine along the edge moves the foot.
 		lat := (o.Y + p.Dy) * RadiansPerUnit
 		scale := o.Cos * math.Cos(lat)
 		b := p.Dx * RadiansPerUnit

@@ -19,7 +19,7 @@ func Holds(b *geo.Box, o *Origin) bool {
 	return o.X >= float64(b.MinX) && o.X <= float64(b.MaxX) && o.Y >= float64(b.MinY) && o.Y <= float64(b.MaxY)
 }
 
-// Location is the position that lies dx and dy from the origin.
+// Location returns the position at an offset from the origin.
 func (o *Origin) Location(at Offset) orb.Point {
 	lon, lat := (o.X+at.Dx)/UnitsPerDegree, (o.Y+at.Dy)/UnitsPerDegree
 	if lon > 180 {
@@ -38,7 +38,7 @@ const (
 	HalfTurn       = 180 * UnitsPerDegree
 	FullTurn       = 360 * UnitsPerDegree
 
-	// nearAngle, in radians, is how far the series below are exact to the last digits: 637 km.
+	// nearAngle, in radians, is up to where the series below are exact to the last digits: 637 km.
 	nearAngle = 0.1
 )
 
@@ -69,9 +69,9 @@ func NewOrigin(p orb.Point) Origin {
 	return Origin{X: p[0] * UnitsPerDegree, Y: p[1] * UnitsPerDegree, sin: sin, Cos: max(cos, 0), Left: math.MaxInt}
 }
 
-// LimitTo prepares bounds for a search up to some metres. Whatever is that near has a cosine of its latitude of no less
-// than some value, and a difference of longitudes of no more than some other; where both are moderate and the
-// antimeridian is out of reach, the bound becomes that of a plane, shrunk by as much as these can make it too large.
+// LimitTo prepares bounds for a search within some metres. Within them, the cosine of the latitude has a minimum and
+// the difference of longitudes a maximum. If both are moderate and the antimeridian is out of reach, bounds are
+// computed on a plane, shrunk by its greatest error.
 func (o *Origin) LimitTo(m float64) {
 	o.flat = false
 	angle := m / EarthRadius
@@ -98,7 +98,7 @@ func (o *Origin) LimitTo(m float64) {
 // nearSine is up to where the series of the arc sine below is exact to the last digits: 127 km.
 const nearSine = 0.01
 
-// Metres is the distance on the sphere that a haversine stands for.
+// Metres returns the distance on the sphere of a haversine.
 func Metres(h float64) float64 {
 	s := math.Sqrt(min(h, 1))
 	if s > nearSine {
@@ -107,7 +107,7 @@ func Metres(h float64) float64 {
 	return 2 * EarthRadius * s * (1 + h*(1./6)*(1+h*(9./20)*(1+h*(25./42))))
 }
 
-// HaversineWithin is at least the haversine of anything within some metres, and for what is near hardly more.
+// HaversineWithin returns an upper bound of the haversines within some metres, which is tight for short distances.
 func HaversineWithin(m float64) float64 {
 	s := m / (2 * EarthRadius)
 	if s > nearSine {
@@ -145,14 +145,14 @@ func lowerHalfSineSquared(a float64) float64 {
 	return q / 4 * (1 - q/12)
 }
 
-// Near is a box that may be near enough: where it is among others, and what is at most the haversine of any position in
-// it; or above that of the distance that LimitTo was given, where no position in the box is within it.
+// Near is a box that may be near enough: its index, and a lower bound of the haversines of its positions. The bound may
+// be any value above the limit of LimitTo if the whole box is beyond it.
 type Near struct {
 	Haversine float64
 	Index     uint32
 }
 
-// Nearest fills in the boxes that are not farther than a limit, the nearest first, and returns how many.
+// Nearest sets dst to the boxes within a limit, the nearest first, and returns their number.
 func (o *Origin) Nearest(dst *[geo.TreeFanout]Near, boxes []geo.Box, limit float64) (n int) {
 	if !o.flat {
 		for i := range boxes {
@@ -174,7 +174,7 @@ func (o *Origin) Nearest(dst *[geo.TreeFanout]Near, boxes []geo.Box, limit float
 	return n
 }
 
-// insert puts a box in its place behind those that are nearer.
+// insert inserts a box after those that are nearer.
 func insert(dst *[geo.TreeFanout]Near, n int, b Near) int {
 	k := n
 	for ; k > 0 && dst[k-1].Haversine > b.Haversine; k-- {
@@ -184,8 +184,8 @@ func insert(dst *[geo.TreeFanout]Near, n int, b Near) int {
 	return n + 1
 }
 
-// boundOnSphere is the bound without a distance: the difference of latitudes and that of longitudes are each taken at
-// their smallest, the cosine of the other latitude too.
+// boundOnSphere is the bound without a limit: from the smallest differences of latitude and longitude, and the smallest
+// cosine of the other latitude.
 func (o *Origin) boundOnSphere(b *geo.Box) float64 {
 	minY, maxY := float64(b.MinY)-o.Y, float64(b.MaxY)-o.Y
 	var h float64

@@ -47,7 +47,7 @@ func readRun(data []byte, from Coord, buffer *runBuffer) []Coord {
 	head := data[0]
 	segments := int(head >> runSegments)
 	if segments < 1 || segments > MaxSegments || head&inParts != 0 {
-		Foreign("a run of segments has no proper length")
+		Corrupt("a run of segments has no proper length")
 	}
 	x, n := uvarint(data, 1)
 	y, n := uvarint(data, n)

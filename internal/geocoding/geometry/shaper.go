@@ -67,7 +67,7 @@ func (s *Shaper) Geometry(shape Shape) (Geometry, bool) {
 	return Geometry{Shape: shape, Box: box, data: encode(lines, box)}, true
 }
 
-// jumps tells whether an edge of a line goes from one side of the map to the other.
+// jumps reports whether an edge of a line goes from one side of the map to the other.
 func jumps(line []Coord) bool {
 	for i := 1; i < len(line); i++ {
 		if d := int64(line[i].X) - int64(line[i-1].X); d > HalfTurn || d < -HalfTurn {

@@ -44,7 +44,7 @@ func New(g orb.Geometry) (Geometry, bool) {
 	return s.Geometry(NewShape(g))
 }
 
-// Finite tells whether a position, longitude and latitude in degrees, is one on Earth.
+// Finite reports whether a position, longitude and latitude in degrees, is one on Earth.
 func Finite(p orb.Point) bool {
 	return math.Abs(p[0]) <= 180 && math.Abs(p[1]) <= 90 // false for NaN
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geo"
 )
 
-// Block has of Fanout features what tells whether they can matter: their boxes, as 16 bits counted from the corner of
-// the box of all of them, and where their records begin.
+// Block has the boxes of Fanout features, with 16 bits relative to the corner of their common box, and the offsets of
+// their records.
 type Block struct {
 	At            uint64 // of the first record
 	X, Y          int32  // south-west corner of all of them, in 1e-7 degrees
@@ -22,7 +22,7 @@ type Block struct {
 	Offsets                [Fanout]uint16 // of the records, from At
 }
 
-// Box is the box of feature i of the block, rounded outwards.
+// Box returns the box of feature i of the block, rounded outwards.
 func (b *Block) Box(i int) geo.Box {
 	i &= Fanout - 1
 	return geo.Box{MinX: b.X + int32(b.MinX[i])<<b.Shift, MinY: b.Y + int32(b.MinY[i])<<b.Shift,
@@ -34,8 +34,8 @@ func (b *Block) All() geo.Box {
 	return geo.Box{MinX: b.X, MinY: b.Y, MaxX: b.X + int32(b.Width)<<b.Shift, MaxY: b.Y + int32(b.Height)<<b.Shift}
 }
 
-// NewBlock makes a block of the boxes of up to Fanout features, and tells how far the corner of each is from that of
-// its box in the block.
+// NewBlock makes a block of the boxes of up to Fanout features, and returns the distance of each corner from the corner
+// of its rounded box.
 func NewBlock(boxes []geo.Box) (b Block, corners [Fanout]Corner) {
 	all := geo.EmptyBox
 	for i := range boxes {
@@ -58,10 +58,10 @@ func NewBlock(boxes []geo.Box) (b Block, corners [Fanout]Corner) {
 	return b, corners
 }
 
-// Corner is how far the south-west corner of a feature is from that of its box in the block.
+// Corner is the distance of a feature's south-west corner from that of its box in the block.
 type Corner struct{ Dx, Dy uint32 }
 
-// cornerBytes is how many bytes each of the two differences of a corner takes in a block with a shift.
+// cornerBytes returns the bytes of each of a corner's two differences in a block with a shift.
 func cornerBytes(shift uint8) int { return (min(int(shift), 16) + 7) / 8 }
 
 // InsertCorner puts a corner into a record that AppendRecord made, for a block with a shift.
@@ -75,7 +75,7 @@ func InsertCorner(record []byte, at int, c Corner, shift uint8) []byte {
 	return record
 }
 
-// AddressName is the name of what has none: its house number and its street.
+// AddressName returns the display name of a feature without a name: its house number and street.
 func AddressName(houseNumber, street string) string {
 	return strings.TrimSpace(houseNumber + " " + street)
 }

@@ -7,26 +7,26 @@ import (
 	"github.com/paulmach/orb/maptile"
 )
 
-// ContextZoom is the zoom of the tiles of which a region knows the areas around them.
+// ContextZoom is the zoom of the tiles for which a region lists the surrounding areas.
 const ContextZoom = 14
 
-// Run is some tiles of one row that have the same areas around them and settlements near them, from First up to that of
-// the next run.
+// Run is a run of tiles in a row, from First up to the next run's, with the same surrounding areas and nearby
+// settlements.
 type Run struct {
 	First   uint32 // see ContextTile
 	Context uint32 // where it begins in the contexts; 0 where there are no areas
-	Near    uint32 // where the settlements are in the contexts, see AppendNearby; 0 where only a search can tell
+	Near    uint32 // offset of the settlements in the contexts, see AppendNearby; 0 if they have to be searched
 }
 
-// nearbyMany stands in place of how many settlements there are where these are more than Fanout, and not listed;
-// nearbyCertain for one that is the nearest everywhere.
+// nearbyMany replaces the number of settlements if there are more than Fanout, which are not listed; nearbyCertain if
+// there is one that is the nearest everywhere.
 const (
 	nearbyMany    = Fanout + 1
 	nearbyCertain = Fanout + 2
 )
 
-// AppendNearby adds the settlements of one kind that can be the nearest ones of positions in some tiles: how many there
-// are, and their numbers.
+// AppendNearby appends the settlements of one kind that can be nearest to a position in a run of tiles: their number,
+// then their indexes.
 func AppendNearby(data []byte, settlements []uint32, certain bool) []byte {
 	if len(settlements) > Fanout {
 		return append(data, nearbyMany)
@@ -42,7 +42,7 @@ func AppendNearby(data []byte, settlements []uint32, certain bool) []byte {
 	return data
 }
 
-// Nearby is some settlements that can be the nearest ones.
+// Nearby is the settlements that can be the nearest.
 type Nearby struct {
 	Known   bool // else there may be any
 	Certain bool // the first one is the nearest
@@ -50,7 +50,7 @@ type Nearby struct {
 	Numbers [Fanout]uint32
 }
 
-// Read reads some settlements; of no bytes, none that are known.
+// Read reads settlements. Without any bytes they are not Known.
 func (n *Nearby) Read(r *Reader) {
 	if len(r.Data) == 0 {
 		return
@@ -68,8 +68,8 @@ func (n *Nearby) Read(r *Reader) {
 	}
 }
 
-// ContextTile is the number of the tile of a position: y<<14 | x. The antimeridian belongs to what lies east of it, as
-// it does where areas are tested.
+// ContextTile returns the number of a position's tile: y<<14 | x. The antimeridian belongs to the tiles east of it, as
+// in the test of areas.
 func ContextTile(p orb.Point) uint32 {
 	if p[0] >= 180 {
 		p[0] -= 360
@@ -79,8 +79,8 @@ func ContextTile(p orb.Point) uint32 {
 	return min(t.Y, last)<<ContextZoom | min(t.X, last)
 }
 
-// AppendContext adds the areas of some tiles: how many are around all of them, these areas, and those whose outlines
-// come through. Each list is in ascending order, as how far each feature is after the one before.
+// AppendContext appends the areas of a run of tiles: the number of areas around all of them, these areas, then those
+// whose outlines cross the tiles. Each list is ascending and delta-encoded.
 func AppendContext(data []byte, around, crossing []uint32) []byte {
 	data = binary.AppendUvarint(data, uint64(len(around)))
 	for _, list := range [...][]uint32{around, crossing} {
@@ -93,14 +93,14 @@ func AppendContext(data []byte, around, crossing []uint32) []byte {
 	return data
 }
 
-// Context reads the areas of some tiles.
+// Context reads the areas of a run of tiles.
 type Context struct {
 	Reader
 	around uint64 // how many of these are still to come
 	last   uint32
 }
 
-// ReadContext begins to read the areas of some tiles. No bytes are no areas.
+// ReadContext starts to read the areas of a run of tiles. Without any bytes there are none.
 func ReadContext(data []byte) (c Context) {
 	if c.Data = data; len(data) > 0 {
 		c.around = c.Uint()

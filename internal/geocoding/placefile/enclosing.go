@@ -1,6 +1,6 @@
 package placefile
 
-// Enclosing is what the areas around a point say of it. The zero value knows nothing.
+// Enclosing collects what the areas around a point say about its address.
 type Enclosing struct {
 	Feature         [roles]uint32 // the best area so far for each role: feature + 1, 0 for none
 	Name            [roles]uint64 // string: its name
@@ -18,7 +18,7 @@ const (
 	RoleSuburb
 	RoleAnswer      // the smallest place or administrative area
 	RoleCountry     // a country's own
-	roleSubdivision // any that tells the country
+	roleSubdivision // any with a code of its country
 	rolePostcode
 	RoleCounty
 	RoleHamlet
@@ -34,7 +34,7 @@ func (e *Enclosing) improves(role int, f uint32, name uint64, rank uint8, extent
 	return true
 }
 
-// Add takes an area into account that contains the point: a feature with its extent.
+// Add adds an area that contains the point: a feature with its extent.
 func (e *Enclosing) Add(f uint32, a *Area, extent float32) {
 	if a.State != 0 {
 		e.improves(RoleState, f, a.Name, a.State, extent)
@@ -67,8 +67,7 @@ func (e *Enclosing) Add(f uint32, a *Area, extent float32) {
 	}
 }
 
-// Code is that of the country by the polygons around the point: that of a country, else of one of its parts. It is zero
-// when there is none.
+// Code returns the country code of the areas around the point: of a country, else of one of its parts, else zero.
 func (e *Enclosing) Code() [3]byte {
 	if e.Feature[RoleCountry] != 0 {
 		return e.CountryCode

@@ -1,4 +1,6 @@
-// Package placefile is the format of the places in a region file: what the compiler writes and the geocoder reads.
+// Package placefile is the format of the places in a region file, which compiler/places writes and package geocoding
+// reads, and the meaning of tags for searches and addresses. It searches nothing. Start with the sections in format.go,
+// and Record.
 package placefile
 
 import (
@@ -27,18 +29,18 @@ const (
 	SectionContexts  = "geo.contexts"  // bytes: areas around tiles, see AppendContext, each with its length before it
 )
 
-// Fanout is how many features share a block, and how many items a leaf.
+// Fanout is the number of features of a block, and of items of a leaf.
 const Fanout = geo.TreeFanout
 
-// NewRef is the id of an object of OpenStreetMap with its kind.
+// NewRef combines the id of an OpenStreetMap object with its kind.
 func NewRef(kind region.Kind, id int64) uint64 { return uint64(id)<<2 | uint64(kind) }
 
-// CompareRefs puts references into the order of extracts: by kind, then id.
+// CompareRefs orders references as in extracts: by kind, then id.
 func CompareRefs(a, b uint64) int {
 	return cmp.Or(cmp.Compare(a&3, b&3), cmp.Compare(int64(a)>>2, int64(b)>>2))
 }
 
-// Place is what a settlement belongs to, so that none is named for a point of another country or state.
+// Place is the jurisdiction of a settlement: it is not used for points in another country or state.
 type Place struct {
 	State   uint32  // feature + 1 of the area of role state; 0 when unknown
 	City    uint32  // feature + 1 of the area of role city; 0 when unknown
@@ -46,7 +48,7 @@ type Place struct {
 	_       uint8
 }
 
-// Settlement is what the trees of settlements know of one, so that hardly any record is looked at.
+// Settlement is a leaf entry of the trees of settlements: enough to reject most of them without reading their records.
 type Settlement struct {
 	Box     geo.Box // exact: one of no size is a position
 	Ref     uint64
@@ -57,8 +59,7 @@ type Settlement struct {
 	_       uint32
 }
 
-// Area is what an area means for the addresses in it. Ranks are 0 for a role that it has not, else the lower the
-// better.
+// Area is the roles of an area in the addresses inside it. A rank is 0 if it has not that role, else lower is better.
 type Area struct {
 	Country  [3]byte // alpha-3 code of the country it belongs to; zero when unknown
 	Flags    areaFlags
@@ -78,8 +79,8 @@ const (
 	AreaAnswers                         // a named place or administrative area: an answer where no feature is near
 )
 
-// Tree is a packed R-tree: items in the order of a Hilbert curve, in leaves, under the boxes of each sixteen leaves, of
-// each sixteen of those and so on, down to sixteen or fewer. The leaves of the general features are their blocks.
+// Tree is a packed R-tree with a fanout of 16: items in Hilbert order, in leaves. The leaves of the general features
+// are their blocks.
 type Tree struct {
 	Items  uint64 // where those of its first leaf begin
 	Leaves uint32 // first of its leaves
@@ -88,7 +89,7 @@ type Tree struct {
 	_      uint32
 }
 
-// LeafCount is how many leaves the tree has.
+// LeafCount returns the number of leaves.
 func (t *Tree) LeafCount() uint32 { return uint32((uint64(t.Count) + Fanout - 1) / Fanout) }
 
 // Leaf is Fanout items of a tree.
@@ -108,7 +109,7 @@ const (
 	FixedTrees
 )
 
-// Term is a word that a category filter can name: a key or a value in lower case.
+// Term is a word of a category filter: a key or a value in lower case.
 type Term struct {
 	Text uint64 // string
 	Tree uint32
@@ -116,12 +117,12 @@ type Term struct {
 }
 
 const (
-	// MaxString is above the longest string, in bytes: a house number and a street, of 255 characters each.
+	// MaxString is more than the longest string in bytes: a house number and a street of 255 characters each.
 	MaxString = 1 << 14
-	// longString is above nearly all strings, in bytes. Longer ones are kept once.
+	// longString is longer than nearly all strings, in bytes. Longer strings are stored once.
 	longString = 80
-	// MaxNames is how many names in other languages a feature may have: extracts keep no more tags of an object.
+	// MaxNames limits the names in other languages: extracts keep no more tags of an object.
 	MaxNames = 1000
-	// NameBytes is at least what a name with its language takes.
+	// NameBytes is the most that a name with its language takes.
 	NameBytes = 2 * (longString + 2)
 )

@@ -15,7 +15,7 @@ type Head struct {
 	Geometry int // where it begins in the record
 }
 
-// ReadHead reads the beginning of a record of a block whose boxes have a shift.
+// ReadHead reads the head of a record in a block with a shift.
 func ReadHead(data []byte, shift uint8) (h Head) {
 	h.flags = data[0]
 	r := Reader{Data: data, At: 1 + 2*cornerBytes(shift)}
@@ -33,18 +33,18 @@ func ReadHead(data []byte, shift uint8) (h Head) {
 	length := r.Uint()
 	h.Details = r.At
 	if h.Geometry = r.At + int(length); h.Geometry < r.At {
-		geometry.Foreign("a feature has no end")
+		geometry.Corrupt("a feature has no end")
 	}
 	return h
 }
 
-// Shape is that of the feature.
+// Shape returns the shape of the feature.
 func (h *Head) Shape() geometry.Shape { return geometry.Shape(h.flags & recordShape) }
 
 // IsStreet reports whether the name of the feature is the street of its address.
 func (h *Head) IsStreet() bool { return h.flags&recordStreet != 0 }
 
-// Details are those of a record, as parts of the file.
+// Details are the details of a record. Texts are parts of the file.
 type Details struct {
 	Ref         uint64
 	Kinds       uint64 // where they begin
@@ -54,13 +54,13 @@ type Details struct {
 	Names       int    // where those in other languages begin in the bytes that were read, 0 for none
 }
 
-// DetailBytes is at least what the details of a feature take before its names in other languages.
+// DetailBytes is the most that the details of a feature take before its names in other languages.
 const DetailBytes = 8 + 5*binary.MaxVarintLen64 + 3 + 2*longString
 
 // ReadRef reads the reference of a feature from the beginning of its details.
 func (h *Head) ReadRef(r *Reader) uint64 { return r.Uint() }
 
-// ReadArea reads what an area is to addresses from the beginning of its details; false for what is none.
+// ReadArea reads the roles of an area from the beginning of its details; false if the feature is none.
 func (h *Head) ReadArea(r *Reader) (a Area, ok bool) {
 	if h.flags&recordArea == 0 {
 		return a, false

@@ -1,10 +1,10 @@
 package placefile
 
-// How far, in metres, the settlement may be that stands for the city, or the suburb and the hamlet, of a point that no
-// polygon contains.
+// The greatest distances, in metres, of a settlement that is taken for the city, or the suburb and the hamlet, of a
+// point outside all their polygons.
 const (
 	MaxCityDistance = 30_000
-	// MaxCityDistanceUnproven is for points whose state no polygon tells: another state may begin anywhere.
+	// MaxCityDistanceUnproven is for points outside all polygons of states: another state may be near.
 	MaxCityDistanceUnproven = 5_000
 	MaxSuburbDistance       = 1_000
 )
@@ -15,7 +15,7 @@ type Jurisdiction struct {
 	State, City uint32 // as in place
 }
 
-// Allows tells whether a settlement is one of these.
+// Allows reports whether a settlement is one of these.
 func (j *Jurisdiction) Allows(p *Place, sameCity bool) bool {
 	return p.State == j.State && (!sameCity || p.City == j.City) && p.Country == j.Country
 }

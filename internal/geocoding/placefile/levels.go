@@ -11,10 +11,10 @@ import (
 //go:embed levels.txt
 var levelsText string
 
-// levels is what the administrative levels of a country mean for an address: the levels of each role, best first.
+// levels maps the roles in addresses to a country's administrative levels, best first.
 type levels struct{ State, County, City, Suburb []int }
 
-// levelTable reads levels.txt: for each country's alpha-2 code its levels, under "*" those of all others.
+// levelTable reads levels.txt: the levels of each country by its alpha-2 code, under "*" those of all others.
 var levelTable = sync.OnceValue(func() map[string]levels {
 	table, err := parseLevels(levelsText)
 	if err != nil {
@@ -58,7 +58,7 @@ const (
 	CountryLevel = 2
 )
 
-// LevelsOf returns what a country's levels mean.
+// LevelsOf returns the levels of a country.
 func LevelsOf(alpha2 string) levels {
 	table := levelTable()
 	if l, ok := table[alpha2]; ok {

@@ -8,8 +8,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// Reader reads numbers and strings that lie one after the other. What is not there ends the reading of the file, as a
-// number beyond the end of the bytes does.
+// Reader reads consecutive numbers and strings. Reading beyond the end panics; region.Recover makes that an error.
 type Reader struct {
 	Data []byte
 	At   int
@@ -39,7 +38,7 @@ func (r *Reader) long() uint64 {
 	}
 	v, n := binary.Uvarint(r.Data[r.At:])
 	if n <= 0 {
-		geometry.Foreign("a number has no end")
+		geometry.Corrupt("a number has no end")
 	}
 	r.At += n
 	return v
@@ -55,7 +54,7 @@ func (r *Reader) Byte() byte {
 func (r *Reader) Bytes(n uint64) []byte {
 	from := r.At
 	if n > uint64(len(r.Data)-from) {
-		geometry.Foreign("a string has no end")
+		geometry.Corrupt("a string has no end")
 	}
 	r.At += int(n)
 	return r.Data[from:r.At:r.At]
@@ -67,7 +66,7 @@ func (r *Reader) Code() [3]byte { return [3]byte(r.Bytes(3)) }
 // Float reads a number of four bytes.
 func (r *Reader) Float() float32 { return math.Float32frombits(binary.LittleEndian.Uint32(r.Bytes(4))) }
 
-// String reads a string, which is in these bytes or in the text.
+// String reads a string, stored here or in the string table.
 func (r *Reader) String(text *Text) []byte {
 	v := r.Uint()
 	if v&1 != 0 {
@@ -76,10 +75,10 @@ func (r *Reader) String(text *Text) []byte {
 	return r.Bytes(v >> 1)
 }
 
-// Text is the section of strings.
+// Text is the string table.
 type Text struct{ region.View[byte] }
 
-// String returns the string that begins somewhere, as a part of the file.
+// String returns the string at an offset. It is a part of the file.
 func (t *Text) String(at uint64) []byte {
 	if at == 0 {
 		return nil
@@ -89,7 +88,7 @@ func (t *Text) String(at uint64) []byte {
 	if from++; length >= 0x80 {
 		long, n := binary.Uvarint(t.Range(from-1, min(from-1+binary.MaxVarintLen32, t.Len())))
 		if n <= 0 || long > MaxString {
-			geometry.Foreign("a string has no end")
+			geometry.Corrupt("a string has no end")
 		}
 		from, length = from-1+n, int(long)
 	}

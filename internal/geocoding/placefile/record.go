@@ -7,19 +7,18 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 )
 
-// Record is what a region keeps of a feature.
+// Record is what a region stores of a feature:
 //
-// It begins with what every visit needs: a byte with the shape and what else there is, how far its south-west corner is
-// from that of its box in the block, and, unless it is a position, its extent and how many bytes its details take.
-// These follow: the reference, the number of its kinds, what it is to addresses, its name, its address, its names in
-// other languages. The geometry is last.
+//   - head: a byte with the shape and flags; the Corner; unless it is a position, extent and size of the details
+//   - details: reference, kinds, Area, name, address, names in other languages
+//   - geometry
 type Record struct {
 	Kinds    uint64 // where they begin
 	Ref      uint64 // see NewRef
 	Extent   float32
 	Geometry *geometry.Geometry
 	IsStreet bool // its name is the street of its address
-	// Name is empty where it is the house number and the street, and where Area has it.
+	// Name is empty if it consists of house number and street, or if Area has it.
 	Name        string
 	HouseNumber string
 	Address     uint64 // where the rest of it begins, 0 for none
@@ -37,11 +36,10 @@ const (
 	recordNames   = 1 << 6
 )
 
-// Intern returns where a string begins in the text.
+// Intern returns the offset of a string in the string table.
 type Intern func(string) (uint64, error)
 
-// AppendRecord adds a record. Where the boxes of its block are shifted, how far its corner lies from that of its box
-// belongs into it: corner is where it does.
+// AppendRecord appends a record. corner is the offset where InsertCorner puts the Corner if the block has a shift.
 func AppendRecord(data []byte, r *Record, intern Intern) (_ []byte, corner int, err error) {
 	flags := byte(r.Geometry.Shape)
 	for _, f := range [...]struct {
@@ -98,7 +96,7 @@ func (r *Record) appendDetails(data []byte, intern Intern) ([]byte, error) {
 	return data, err
 }
 
-// appendString adds a string: twice its length and its bytes, or twice where it begins in the text, plus one.
+// appendString appends a string: twice its length and its bytes, or twice its offset in the string table plus one.
 func appendString(data []byte, s string, intern Intern) ([]byte, error) {
 	if len(s) <= longString {
 		return append(binary.AppendUvarint(data, uint64(len(s))<<1), s...), nil

@@ -1,6 +1,6 @@
 package placefile
 
-// RoadKind says what a highway is to the houses on it.
+// RoadKind says whether houses can have their address on a highway.
 type RoadKind uint8
 
 const (
@@ -11,8 +11,8 @@ const (
 	PathStreet
 )
 
-// RoadKindOf tells what a value of highway is. Motorways and their ramps have no houses; what is proposed or being
-// built has none yet.
+// RoadKindOf returns the kind of a value of highway. Motorways, their ramps, and proposed or unfinished roads have no
+// houses.
 func RoadKindOf(highway string) RoadKind {
 	switch highway {
 	case "trunk", "primary", "secondary", "tertiary", "unclassified", "residential", "living_street", "pedestrian",

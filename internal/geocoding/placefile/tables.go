@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 )
 
-// AppendKindSet adds what a feature is: how many ways there are to say so, and for each the key and the value.
+// AppendKindSet appends the kinds of a feature: their number, then key and value of each.
 func AppendKindSet(data []byte, kinds []Kind, intern Intern) (_ []byte, err error) {
 	data = binary.AppendUvarint(data, uint64(len(kinds)))
 	for _, k := range kinds {
@@ -17,14 +17,14 @@ func AppendKindSet(data []byte, kinds []Kind, intern Intern) (_ []byte, err erro
 	return data, nil
 }
 
-// KindBytes is at least what the first way to say what a feature is takes.
+// KindBytes is the most that the first kind of a feature takes.
 const KindBytes = binary.MaxVarintLen64 + 2*(longString+1)
 
-// Address is what addresses have in common: that of a feature without its house number. On disk it is strings, the
-// street here and the others in the text, since nearly every address has a street of its own.
+// Address is an address without its house number. Nearly every address has a street of its own, which is stored here;
+// its other strings are in the string table.
 type Address struct{ Street, Suburb, Hamlet, City, County, State, Postcode string }
 
-// AppendAddress adds an address: a byte with the fields that it has, and these.
+// AppendAddress appends an address: a byte that lists its fields, then the fields.
 func AppendAddress(data []byte, a *Address, intern Intern) ([]byte, error) {
 	at, fields := len(data), byte(0)
 	data = append(data, 0)
@@ -50,10 +50,10 @@ func AppendAddress(data []byte, a *Address, intern Intern) ([]byte, error) {
 	return data, nil
 }
 
-// AddressBytes is at least what an address takes.
+// AddressBytes is the most that an address takes.
 const AddressBytes = 1 + longString + 7*binary.MaxVarintLen64
 
-// Own is the address of a feature, as parts of the file.
+// Own is the address of a feature. Its texts are parts of the file.
 type Own struct{ Street, Suburb, Hamlet, City, County, State, Postcode []byte }
 
 // ReadAddress reads an address.
@@ -73,7 +73,7 @@ func ReadAddress(r *Reader, text *Text) (o Own) {
 	return o
 }
 
-// AppendItems adds the features of a leaf, in ascending order: the first, and how far each is after the one before.
+// AppendItems appends the features of a leaf, ascending and delta-encoded.
 func AppendItems(data []byte, items []uint32) []byte {
 	last := uint32(0)
 	for _, n := range items {
@@ -83,7 +83,7 @@ func AppendItems(data []byte, items []uint32) []byte {
 	return data
 }
 
-// ItemBytes is at least what the features of a leaf take.
+// ItemBytes is the most that the features of a leaf take.
 const ItemBytes = Fanout * binary.MaxVarintLen32
 
 // ReadItems reads n features of a leaf.

@@ -1,4 +1,3 @@
-// Package tagging knows what tags of OpenStreetMap mean to searches and addresses.
 package placefile
 
 import (
@@ -12,21 +11,21 @@ var (
 	SuburbPlaces = []string{"borough", "suburb", "quarter", "neighbourhood", "subdivision"}
 )
 
-// MainKeys say what an object is. An object that has several is one feature under each; where no category is asked for,
-// it appears under the first.
+// MainKeys are the keys of categories. An object is found under each that it has; without a category filter it appears
+// under the first.
 var MainKeys = []string{
 	"amenity", "shop", "tourism", "leisure", "historic", "office", "craft", "highway", "railway", "natural", "landuse",
 	"place", "boundary", "building",
 }
 
-// Kind is one way to say what a feature is.
+// Kind is a category of a feature.
 type Kind struct{ Key, Value string }
 
-// MaxKinds is how many ways there may be to say what an object is. Some have five.
+// MaxKinds limits the kinds of an object. Some have five.
 const MaxKinds = 32
 
-// AppendKinds adds what the values of some keys say that an object is; a value that is a list is several. tag returns
-// the value of a key.
+// AppendKinds appends an object's kinds under some keys, one for each element of a list value. tag returns the value of
+// a key.
 func AppendKinds(kinds []Kind, tag func(key string) string, keys []string) []Kind {
 	for _, key := range keys {
 		for value := range strings.SplitSeq(tag(key), ";") {
@@ -39,5 +38,5 @@ func AppendKinds(kinds []Kind, tag func(key string) string, keys []string) []Kin
 	return kinds
 }
 
-// Normalize is the form that terms are compared in.
+// Normalize returns the form in which terms are compared.
 func Normalize(term string) string { return strings.ToLower(strings.TrimSpace(term)) }

@@ -77,6 +77,9 @@ func Open(t testing.TB, width, height int, more ...chromedp.ExecAllocatorOption)
 
 func program(t testing.TB) string {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("needs a browser")
+	}
 	for _, name := range programs {
 		if found, err := exec.LookPath(name); err == nil {
 			return found

@@ -239,7 +239,7 @@ func Haversine(a, b orb.Point) float64 {
 	return 2 * r * math.Atan2(math.Sqrt(h), math.Sqrt(1-h))
 }
 
-// Contains tells whether an area contains a position.
+// Contains reports whether an area contains a position.
 func Contains(g orb.Geometry, p orb.Point) bool {
 	switch g := g.(type) {
 	case orb.Polygon:

@@ -1,13 +1,18 @@
-// Package osmtest helps to test what is made of extracts.
+// Package osmtest helps to test what is made of extracts. Sketch is a small map in text, Message and Block build PBF files,
+// well formed or not, and Recorder is a consumer that keeps all objects, to compare them.
 package osmtest
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
@@ -61,7 +66,7 @@ func ReadXML(t testing.TB, content string, consumers ...osm.Consumer) *osm.Extra
 
 // Recorder is a consumer that keeps all objects.
 type Recorder struct {
-	// Notes says which nodes are noted, and Wants which relations are wanted; nil for none and all.
+	// Notes says which nodes are noted (nil: none), and Wants which relations are wanted (nil: all with a main key).
 	Notes func(*osm.Node) bool
 	Wants func(*osm.Relation) bool
 
@@ -69,7 +74,7 @@ type Recorder struct {
 	Ways      []osm.Way
 	Relations []osm.Relation
 	Areas     []osm.Area
-	// NotedOf are the ids of the noted nodes of ways, which the ways themselves do not know any more.
+	// NotedOf has the ids of the noted nodes of each way. Way.NodeNoted works only while the extract is read.
 	NotedOf map[int64][]int64
 }
 
@@ -144,31 +149,127 @@ func (b *recorded) Area(a *osm.Area) {
 	b.of.Areas = append(b.of.Areas, c)
 }
 
-// Node returns a node by its id, or nil.
-func (r *Recorder) Node(id int64) *osm.Node {
-	return find(r.Nodes, func(n *osm.Node) bool { return n.ID == id })
-}
-
 // Way returns a way by its id, or nil.
 func (r *Recorder) Way(id int64) *osm.Way {
-	return find(r.Ways, func(w *osm.Way) bool { return w.ID == id })
-}
-
-// Relation returns a relation by its id, or nil.
-func (r *Recorder) Relation(id int64) *osm.Relation {
-	return find(r.Relations, func(r *osm.Relation) bool { return r.ID == id })
+	if i := slices.IndexFunc(r.Ways, func(w osm.Way) bool { return w.ID == id }); i >= 0 {
+		return &r.Ways[i]
+	}
+	return nil
 }
 
 // Area returns an area by kind and id, or nil.
 func (r *Recorder) Area(kind region.Kind, id int64) *osm.Area {
-	return find(r.Areas, func(a *osm.Area) bool { return a.Kind == kind && a.ID == id })
-}
-
-func find[T any](list []T, is func(*T) bool) *T {
-	for i := range list {
-		if is(&list[i]) {
-			return &list[i]
-		}
+	if i := slices.IndexFunc(r.Areas, func(a osm.Area) bool { return a.Kind == kind && a.ID == id }); i >= 0 {
+		return &r.Areas[i]
 	}
 	return nil
+}
+
+// Objects describes all objects in their order, a line each, with their tags last.
+func (r *Recorder) Objects() (all []string) {
+	add := func(kind region.Kind, id int64, set *tags.Set, parts ...string) {
+		line := append([]string{fmt.Sprintf("%c%d", "nwr"[kind], id)}, append(parts, Text(set))...)
+		all = append(all, strings.Join(slices.DeleteFunc(line, func(s string) bool { return s == "" }), " "))
+	}
+	known := func(is bool, format string, args ...any) string {
+		if !is {
+			return ""
+		}
+		return "[" + fmt.Sprintf(format, args...) + "]"
+	}
+	for _, n := range r.Nodes {
+		add(region.KindNode, n.ID, n.Tags, fmt.Sprint(n.At.Lon, " ", n.At.Lat))
+	}
+	for _, o := range r.Relations {
+		var members []string
+		for _, m := range o.Members {
+			members = append(members, fmt.Sprintf("%c%d:%s", "nwr"[m.Kind], m.ID, m.Role))
+		}
+		add(region.KindRelation, o.ID, o.Tags, members...)
+	}
+	for _, w := range r.Ways {
+		noted := r.NotedOf[w.ID]
+		add(region.KindWay, w.ID, w.Tags, strings.Trim(fmt.Sprint(w.Nodes), "[]"), known(w.Lacks > 0, "lacks %d", w.Lacks),
+			known(w.Member, "member"), known(len(noted) > 0, "noted %v", noted),
+			known(w.Outline != nil, "outline of %s", Text(w.Outline)))
+	}
+	for i := range r.Areas {
+		a := &r.Areas[i]
+		add(a.Kind, a.ID, a.Tags, Rings(a.Polygons), known(len(a.Noted) > 0, "%d noted", len(a.Noted)),
+			known(a.OldStyle, "old style"), known(a.Outline != nil, "outline of %s", Text(a.Outline)),
+			known(a.Shared != nil, "with r%d: %s", a.Relation, Text(a.Shared)))
+	}
+	return all
+}
+
+// T is a test that may fail: of package testing or of rapid.
+type T interface {
+	Helper()
+	Errorf(string, ...any)
+}
+
+// Check checks what holds for all objects of any extract.
+func (r *Recorder) Check(t T) {
+	t.Helper()
+	for i := range r.Nodes {
+		if n := &r.Nodes[i]; n.Tags.Len() == 0 {
+			t.Errorf("node %d has no tags", n.ID)
+		}
+	}
+	for i := range r.Ways {
+		w := &r.Ways[i]
+		if len(w.Nodes) < 2 || len(w.Numbers) != len(w.Nodes) || len(w.Coords) != len(w.Nodes) {
+			t.Errorf("way %d: %d nodes, %d numbers, %d positions", w.ID, len(w.Nodes), len(w.Numbers), len(w.Coords))
+			continue
+		}
+		lacks := 0
+		for k, n := range w.Numbers {
+			if n == osm.Missing {
+				lacks++
+			}
+			if k > 0 && w.Nodes[k] == w.Nodes[k-1] {
+				t.Errorf("way %d: node %d twice in a row", w.ID, w.Nodes[k])
+			}
+			if first := slices.Index(w.Nodes, w.Nodes[k]); w.Numbers[first] != n || w.Coords[first] != w.Coords[k] {
+				t.Errorf("way %d: node %d has two positions", w.ID, w.Nodes[k])
+			}
+		}
+		if lacks != w.Lacks || w.IsArea != osm.IsArea(w.Tags) {
+			t.Errorf("way %d lacks %d nodes, not %d; area: %v", w.ID, lacks, w.Lacks, w.IsArea)
+		}
+	}
+	for i := range r.Areas {
+		a := &r.Areas[i]
+		if len(a.Polygons) == 0 {
+			t.Errorf("area %d/%d is empty", a.Kind, a.ID)
+		}
+		CheckRings(t, Multi(a.Polygons))
+	}
+}
+
+// Multi returns polygons in degrees.
+func Multi(polygons []osm.Polygon) orb.MultiPolygon {
+	mp := make(orb.MultiPolygon, len(polygons))
+	for i, p := range polygons {
+		for _, r := range p {
+			ring := make(orb.Ring, len(r))
+			for k, c := range r {
+				ring[k] = c.Point()
+			}
+			mp[i] = append(mp[i], ring)
+		}
+	}
+	return mp
+}
+
+// CheckRings fails if rings are open or run the wrong way round.
+func CheckRings(t T, mp orb.MultiPolygon) {
+	t.Helper()
+	for i, polygon := range mp {
+		for k, r := range polygon {
+			if !r.Closed() || (r.Orientation() == orb.CCW) != (k == 0) {
+				t.Errorf("polygon %d, ring %d is open, or runs the wrong way round: %v", i, k, r)
+			}
+		}
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -13,111 +14,145 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler/tags"
 )
 
-// Tags reads "key=value key=value"; a plus stands for a space.
-func Tags(text string) *tags.Set { return tags.Of(tagsOf(text)) }
+// Tags reads "key=value key=value"; a plus is a space.
+func Tags(text string) *tags.Set { return tags.Of(tagsOf(strings.Fields(text))) }
 
-func tagsOf(text string) (list posm.Tags) {
-	for field := range strings.FieldsSeq(text) {
+func tagsOf(fields []string) (list posm.Tags) {
+	for _, field := range fields {
 		k, v, _ := strings.Cut(field, "=")
 		list = append(list, posm.Tag{Key: k, Value: strings.ReplaceAll(v, "+", " ")})
 	}
 	return list
 }
 
-// Sketch is a small map that is written as an extract in XML. Its tags are as Tags reads them.
-type Sketch struct {
-	Nodes     map[int64][2]float64 // lon, lat
-	NodeTags  map[int64]string
-	Ways      []SketchWay
-	Relations []SketchRelation
-}
+// Sketch is a small map in text. Objects are on lines of their own, or separated by " / ":
+//
+//	n5 name=Cafe amenity=cafe                   a node of the grid, with tags
+//	n100 0.00001 0.00002                        another node, by its longitude and latitude
+//	w1 0 3 33 30 0 natural=water                a way, with its nodes
+//	r7 w1:outer w2:inner type=multipolygon      a relation, with its members
+//
+// The grid is always there: its node 10*y+x, from 0 to 99, is at x and y hundredths of a degree. Tags are as Tags reads
+// them.
+type Sketch string
 
-// SketchWay is a way of a Sketch.
-type SketchWay struct {
-	ID    int64
-	Nodes []int64
-	Tags  string
-}
+// Crossing is a map with a bit of everything.
+const Crossing Sketch = `
+	n5 name=Cafe amenity=cafe
+	w1 10 11 12 highway=residential name=High+Street
+	w2 1 11 21 highway=service
+	w3 33 34 44 43 33
+	r1 w1:from n11:via w2:to type=restriction restriction=no_left_turn
+	r2 w3:outer type=multipolygon leisure=park name=Park`
 
-// SketchRelation is a relation of a Sketch.
-type SketchRelation struct {
-	ID      int64
-	Members string // w1:outer n2:via
-	Tags    string
-}
+var kinds = map[byte]string{'n': "node", 'w': "way", 'r': "relation"}
 
-// Grid places node 10*y+x at (x, y) in hundredths of a degree.
-func Grid() map[int64][2]float64 {
-	nodes := make(map[int64][2]float64)
-	for y := range 10 {
-		for x := range 10 {
-			nodes[int64(10*y+x)] = [2]float64{float64(x) / 100, float64(y) / 100}
+// XML is the map as an extract: a line for each object, nodes first.
+func (s Sketch) XML() string {
+	nodes := make(map[int64]string)
+	add := func(id int64, lon, lat string, tags string) {
+		nodes[id] = fmt.Sprintf(`<node id="%d" version="1" lat=%q lon=%q>%s</node>`+"\n", id, lat, lon, tags)
+	}
+	degrees := func(hundredths int64) string { return fmt.Sprintf("0.%02d", hundredths) }
+	for id := range int64(100) {
+		add(id, degrees(id%10), degrees(id/10), "")
+	}
+	var rest strings.Builder
+	for object := range strings.SplitSeq(strings.ReplaceAll(string(s), " / ", "\n"), "\n") {
+		fields := strings.Fields(object)
+		if len(fields) == 0 {
+			continue
 		}
-	}
-	return nodes
-}
-
-// Crossing is a small map with a bit of everything.
-func Crossing() *Sketch {
-	return &Sketch{
-		Nodes:    Grid(),
-		NodeTags: map[int64]string{5: "name=Cafe amenity=cafe"},
-		Ways: []SketchWay{
-			{ID: 1, Nodes: []int64{10, 11, 12}, Tags: "highway=residential name=High+Street"},
-			{ID: 2, Nodes: []int64{1, 11, 21}, Tags: "highway=service"},
-			{ID: 3, Nodes: []int64{33, 34, 44, 43, 33}, Tags: ""},
-		},
-		Relations: []SketchRelation{
-			{ID: 1, Members: "w1:from n11:via w2:to", Tags: "type=restriction restriction=no_left_turn"},
-			{ID: 2, Members: "w3:outer", Tags: "type=multipolygon leisure=park name=Park"},
-		},
-	}
-}
-
-// XML is the extract.
-func (s *Sketch) XML() string {
-	var b strings.Builder
-	b.WriteString("<?xml version='1.0' encoding='UTF-8'?>\n<osm version=\"0.6\">\n")
-	tags := func(text string) {
-		for _, t := range tagsOf(text) {
-			fmt.Fprintf(&b, "<tag k=%q v=%q/>", t.Key, t.Value)
+		first := slices.IndexFunc(fields, func(f string) bool { return strings.Contains(f, "=") })
+		if first < 0 {
+			first = len(fields)
 		}
-	}
-	for _, id := range slices.Sorted(maps.Keys(s.Nodes)) {
-		fmt.Fprintf(&b, `<node id="%d" version="1" lat="%.7f" lon="%.7f">`, id, s.Nodes[id][1], s.Nodes[id][0])
-		tags(s.NodeTags[id])
-		b.WriteString("</node>\n")
-	}
-	for _, w := range s.Ways {
-		fmt.Fprintf(&b, `<way id="%d" version="1">`, w.ID)
-		for _, n := range w.Nodes {
-			fmt.Fprintf(&b, `<nd ref="%d"/>`, n)
+		var tags string
+		for _, t := range tagsOf(fields[first:]) {
+			tags += fmt.Sprintf("<tag k=%q v=%q/>", t.Key, t.Value)
 		}
-		tags(w.Tags)
-		b.WriteString("</way>\n")
-	}
-	kinds := map[byte]string{'n': "node", 'w': "way", 'r': "relation"}
-	for _, r := range s.Relations {
-		fmt.Fprintf(&b, `<relation id="%d" version="1">`, r.ID)
-		for m := range strings.FieldsSeq(r.Members) {
-			ref, role, _ := strings.Cut(m, ":")
-			fmt.Fprintf(&b, `<member type=%q ref=%q role=%q/>`, kinds[ref[0]], ref[1:], role)
+		kind, id, parts := fields[0][0], fields[0][1:], fields[1:first]
+		if kind == 'n' {
+			number, _ := strconv.ParseInt(id, 10, 64)
+			if len(parts) == 0 {
+				parts = []string{degrees(number % 10), degrees(number / 10)}
+			}
+			add(number, parts[0], parts[1], tags)
+			continue
 		}
-		tags(r.Tags)
-		b.WriteString("</relation>\n")
+		fmt.Fprintf(&rest, `<%s id=%q version="1">`, kinds[kind], id)
+		for _, part := range parts {
+			if kind == 'w' {
+				fmt.Fprintf(&rest, `<nd ref=%q/>`, part)
+				continue
+			}
+			member, role, _ := strings.Cut(part, ":")
+			fmt.Fprintf(&rest, `<member type=%q ref=%q role=%q/>`, kinds[member[0]], member[1:], role)
+		}
+		fmt.Fprintf(&rest, "%s</%s>\n", tags, kinds[kind])
 	}
-	b.WriteString("</osm>\n")
-	return b.String()
+	var all strings.Builder
+	all.WriteString("<?xml version='1.0' encoding='UTF-8'?>\n<osm version=\"0.6\">\n")
+	for _, id := range slices.Sorted(maps.Keys(nodes)) {
+		all.WriteString(nodes[id])
+	}
+	return all.String() + rest.String() + "</osm>\n"
 }
 
 // File writes the extract and returns its path.
-func (s *Sketch) File(t testing.TB) string {
+func (s Sketch) File(t testing.TB) string {
 	t.Helper()
 	return WriteFile(t, "sketch.osm", []byte(s.XML()))
 }
 
 // Read hands the objects to consumers.
-func (s *Sketch) Read(t testing.TB, consumers ...osm.Consumer) *osm.Extracts {
+func (s Sketch) Read(t testing.TB, consumers ...osm.Consumer) *osm.Extracts {
 	t.Helper()
 	return Read(t, []string{s.File(t)}, consumers...)
+}
+
+// NodeOf is the number of the grid's node at a position, with a ~ if that is only near it.
+func NodeOf(c osm.Coord) string {
+	x, y := (c.Lon+50_000)/100_000, (c.Lat+50_000)/100_000
+	if c == (osm.Coord{Lon: x * 100_000, Lat: y * 100_000}) {
+		return fmt.Sprint(10*y + x)
+	}
+	return fmt.Sprint(10*y+x, "~")
+}
+
+// Rings describes polygons by the nodes of the grid: "(0 3 33 30) (11 21 22 12)" is one with a hole, and a + is between
+// polygons, sorted. Each ring begins with its least node.
+func Rings(polygons []osm.Polygon) string {
+	var all []string
+	for _, p := range polygons {
+		var rings []string
+		for _, r := range p {
+			least := 0
+			for i, c := range r {
+				if c.Lat < r[least].Lat || c.Lat == r[least].Lat && c.Lon < r[least].Lon {
+					least = i
+				}
+			}
+			var nodes []string
+			for _, c := range append(slices.Clone(r[least:len(r)-1]), r[:least]...) {
+				nodes = append(nodes, NodeOf(c))
+			}
+			rings = append(rings, "("+strings.Join(nodes, " ")+")")
+		}
+		all = append(all, strings.Join(rings, " "))
+	}
+	slices.Sort(all)
+	return strings.Join(all, " + ")
+}
+
+// Text writes tags as Tags reads them, in their order. Nil has none.
+func Text(set *tags.Set) string {
+	if set == nil {
+		return ""
+	}
+	var all []string
+	for _, tag := range set.All {
+		all = append(all, tag.Key+"="+strings.ReplaceAll(tag.Value, " ", "+"))
+	}
+	return strings.Join(all, " ")
 }

@@ -1,6 +1,6 @@
 // Package pgtest gives tests a real PostgreSQL: the one that MAPS_TEST_POSTGRES names by a connection string, or else
-// one that it starts itself, where PostgreSQL is installed. Without either, tests that need one are left out and say
-// so.
+// one that it starts itself, where PostgreSQL is installed. Without either, and in short runs, tests that need one are
+// skipped.
 package pgtest
 
 import (
@@ -98,6 +98,9 @@ func CutConnections(t testing.TB, dsn string, applications ...string) int {
 
 func serverDSN(t testing.TB) string {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("needs PostgreSQL")
+	}
 	shared.Do(func() {
 		if shared.dsn = os.Getenv(Variable); shared.dsn == "" {
 			shared.dsn, shared.stop, shared.why = start()

@@ -5,13 +5,14 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
-
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/region"
@@ -132,6 +133,47 @@ func Reversed(r orb.Ring) orb.Ring {
 
 // Tags reads "key=value, key=value"; a | in a value means a comma.
 func Tags(text string) FeatureTags { return TagsOf(text) }
+
+// Draw adds objects that are given as text, separated by " / ". Numbers are positions as At has them:
+//
+//	n1 0 0.1 amenity=cafe, name=Bean            a node
+//	w2 -2 0.2 2 0.2 highway=service             a way that is no area
+//	a3 0 0 0.05 building=yes                    a way around a square, as Square has it
+//	r4 0 0 20 name=Lincoln, place=county        a multipolygon of such a square
+//	d 0 0.2 0 0.06                              a road without a name
+//
+// Tags are as Tags reads them.
+func (w *World) Draw(objects string) *World {
+	for object := range strings.SplitSeq(objects, " / ") {
+		name, rest, _ := strings.Cut(strings.TrimSpace(object), " ")
+		if name == "" {
+			continue
+		}
+		var at []float64
+		for rest != "" {
+			field, after, _ := strings.Cut(rest, " ")
+			v, err := strconv.ParseFloat(field, 64)
+			if err != nil {
+				break
+			}
+			at, rest = append(at, v), after
+		}
+		id, _ := strconv.ParseInt(name[1:], 10, 64)
+		switch name[0] {
+		case 'n':
+			w.Node(id, At(at[0], at[1]), rest)
+		case 'w':
+			w.Way(id, Line(at...), rest)
+		case 'a':
+			w.Area(id, rest, Square(at[0], at[1], at[2]))
+		case 'r':
+			w.Multi(id, rest, orb.Polygon{Square(at[0], at[1], at[2])})
+		case 'd':
+			w.Drives = append(w.Drives, Line(at...))
+		}
+	}
+	return w
+}
 
 // Add adds a feature with tags as Tags reads them.
 func (w *World) Add(kind region.Kind, id int64, g orb.Geometry, text string) {

@@ -6,9 +6,9 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geo"
 )
 
-// ClipRings appends to dst what lies of each ring in a rectangle, as one ring: where it falls apart, the parts are
-// joined along the rectangle's border. For the even-odd rule, and with it for Simple, which takes these joints out
-// again, the rings together hold the same positions of the rectangle as before. Rings that lie inside are not copied.
+// ClipRings appends the part of each ring in a rectangle, as one ring: if it falls apart, its parts are joined along
+// the rectangle's border. By the even-odd rule the rings hold the same positions as before; Simple removes the joints.
+// Rings inside the rectangle are not copied.
 func ClipRings(dst, rings []Ring, r Rect) []Ring {
 	for _, ring := range rings {
 		if len(ring) < 3 {
@@ -35,7 +35,7 @@ func ClipRings(dst, rings []Ring, r Rect) []Ring {
 	return dst
 }
 
-// halfPlane is what lies on one side of a vertical or horizontal line, with the line.
+// halfPlane is one side of a vertical or horizontal line, with the line.
 type halfPlane struct {
 	at                int32
 	vertical, greater bool
@@ -52,7 +52,7 @@ func (h halfPlane) outside(p geo.Projected) bool {
 	return v > h.at
 }
 
-// clip cuts a ring as Sutherland and Hodgman do.
+// clip is the algorithm of Sutherland and Hodgman.
 func (h halfPlane) clip(ring Ring) Ring {
 	kept, all := 0, true
 	for _, p := range ring {
@@ -92,7 +92,7 @@ func (h halfPlane) clip(ring Ring) Ring {
 	return out
 }
 
-// crossing is where the way between two positions, one on each side, crosses the line.
+// crossing returns where the segment between two positions, one on each side, crosses the line.
 func (h halfPlane) crossing(a, b geo.Projected) geo.Projected {
 	if h.vertical {
 		return geo.Projected{X: h.at, Y: Between(a.X, a.Y, b.X, b.Y, h.at)}
@@ -100,7 +100,7 @@ func (h halfPlane) crossing(a, b geo.Projected) geo.Projected {
 	return geo.Projected{X: Between(a.Y, a.X, b.Y, b.X, h.at), Y: h.at}
 }
 
-// Between is the value at a place between two places of different number, rounded: the same for both directions.
+// Between interpolates between two values, rounded: the result is the same in both directions.
 func Between(place0, value0, place1, value1, at int32) int32 {
 	return value0 + int32(mulDivRound(int64(value1)-int64(value0), int64(at)-int64(place0), int64(place1)-int64(place0)))
 }
@@ -131,8 +131,8 @@ func magnitude(v int64) uint64 {
 	return uint64(v)
 }
 
-// ClipLine appends to dst the parts of a line that lie in a rectangle. Parts of a single position are left out. A line
-// that lies inside is appended as it is, without a copy.
+// ClipLine appends the parts of a line in a rectangle, without parts of a single position. A line inside the rectangle
+// is not copied.
 func ClipLine(dst []Line, l Line, r Rect) []Line {
 	if len(l) < 2 {
 		return dst

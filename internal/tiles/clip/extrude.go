@@ -2,10 +2,9 @@ package clip
 
 import "github.com/mapsedge/caddy-maps/internal/geo"
 
-// Extrude returns a valid polygon that lies in a rectangle with what it has on the rectangle's border stretched
-// outwards by a margin: what a tile shows beyond its border when nothing is known of its neighbours. Edges that end on
-// the border keep their course, and go on straight outwards. The ring begins and the positions follow each other as
-// before.
+// Extrude stretches the parts of a valid polygon on the border of a rectangle outwards by a margin, to fill the buffer
+// of a tile whose neighbours are unknown. Edges that end on the border continue straight outwards. The order of
+// positions stays.
 func Extrude(p Polygon, r Rect, margin int32) Polygon {
 	out := make(Polygon, len(p))
 	outer := r.Grow(margin)

@@ -1,5 +1,6 @@
-// Package geom cuts, repairs and simplifies what maps show, in whole numbers: polygons and lines in units of the world
-// (geo.Projected), or on the grid of one tile. Coordinates are from -2^28 to 2^29, so that all is exact in 64 bits.
+// Package clip clips, repairs and simplifies polygons and lines in integers: in units of the world (geo.Projected) or
+// on the grid of a tile. Coordinates are from -2^28 to 2^29, so that all computations are exact in 64 bits. It knows no
+// tiles and no files. Start with ClipRings, SimplifyRing and Simple.
 package clip
 
 import "github.com/mapsedge/caddy-maps/internal/geo"
@@ -10,8 +11,8 @@ type Line []geo.Projected
 // Ring is a ring of at least three positions; the first is not repeated at the end.
 type Ring []geo.Projected
 
-// Polygon is an outer ring, and then its holes. With y to the south, the outer ring goes clockwise on the screen, its
-// area by the surveyor's formula is positive, and that of the holes is negative, as vector tiles have it.
+// Polygon is an outer ring followed by its holes. As in vector tiles, y grows to the south: the outer ring is clockwise
+// on the screen and has a positive area by the surveyor's formula; holes have a negative area.
 type Polygon []Ring
 
 // Rect is a rectangle, with its border.
@@ -44,7 +45,7 @@ func (r Rect) Grow(margin int32) Rect {
 	return r
 }
 
-// Bounds returns the smallest rectangle that holds the positions, of which there is at least one.
+// Bounds returns the bounding box of at least one position.
 func Bounds[L ~[]geo.Projected](points L) Rect {
 	b := Rect{points[0], points[0]}
 	for _, p := range points[1:] {
@@ -67,13 +68,12 @@ func Area2(ring Ring) int64 {
 	return sum
 }
 
-// cross is positive where c lies on the right of the way from a to b, as seen on the screen, negative on the left, and
-// 0 on its line.
+// cross is positive if c lies on the right of the way from a to b on the screen, negative on the left, 0 on the line.
 func cross(a, b, c geo.Projected) int64 {
 	return int64(b.X-a.X)*int64(c.Y-a.Y) - int64(b.Y-a.Y)*int64(c.X-a.X)
 }
 
-// compare orders positions from west to east, and those of one meridian from north to south.
+// compare orders positions from west to east, then from north to south.
 func compare(a, b geo.Projected) int {
 	switch {
 	case a == b:

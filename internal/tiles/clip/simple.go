@@ -8,17 +8,20 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geo"
 )
 
-// coarsest is how many bits of the positions Simple gives up at most to come to an end with rings that cross each other
-// everywhere.
+// coarsest is how many bits of the positions Simple drops at most if rings cross everywhere.
 const coarsest = 6
 
-// Simple returns the polygons that hold what the rings hold by the even-odd rule: the direction and the order of the
-// rings do not matter, and what two of them cover twice is not covered. Rings of the result neither cross nor touch
-// themselves, have no spikes and no edges in common, and touch each other at single positions at most; holes lie in
-// their outer rings. Edges move by less than a unit, and only where rings cross between the positions of the grid.
-// Positions on the straight between others are left out. Neither the rings nor what they consist of is kept. Rings that
-// cross in far more places than they have positions are made coarser until they do not, and are left out if that does
-// not help.
+// Simple returns the polygons of rings by the even-odd rule. Direction and order of the rings do not matter; an area
+// covered twice is not covered. The result is valid:
+//
+//   - Rings neither cross nor touch themselves, have no spikes and no common edges, and touch each other only at single
+//     positions.
+//   - Holes lie in their outer rings.
+//   - Positions on the line between their neighbours are removed.
+//   - Edges move by less than a unit, and only where rings cross between grid positions.
+//
+// Rings that cross in far more places than they have positions are made coarser, and left out if that does not help.
+// The rings given are not kept.
 func Simple(rings []Ring) []Polygon {
 	if len(rings) == 1 && isSimple(rings[0]) {
 		return polygonOf(rings[0])
@@ -42,7 +45,7 @@ func Simple(rings []Ring) []Polygon {
 	}
 }
 
-// polygonOf returns a ring that is valid as a polygon, without the positions on the straight between others.
+// polygonOf returns the polygon of a valid ring, without positions on the line between their neighbours.
 func polygonOf(ring Ring) []Polygon {
 	out := make(Ring, 0, len(ring))
 	last := ring[len(ring)-1]
@@ -58,8 +61,8 @@ func polygonOf(ring Ring) []Polygon {
 	return []Polygon{{out}}
 }
 
-// fewPositions is up to how many all edges of a ring are compared with each other, which is faster than sorting them.
-// Most buildings have no more.
+// fewPositions is up to how many positions all edges of a ring are compared with each other, which is faster than
+// sorting. Most buildings have no more.
 const fewPositions = 12
 
 // isSimple reports whether a ring of few positions is valid as it is.
@@ -89,7 +92,7 @@ func isSimple(ring Ring) bool {
 	return true
 }
 
-// coarser rounds the segments to so many bits less, but not beyond where they were.
+// coarser rounds the segments to fewer bits, but not beyond their bounds.
 func coarser(segs []segment, shift int) []segment {
 	ends := make([]geo.Projected, 0, 2*len(segs))
 	for _, s := range segs {
@@ -115,7 +118,7 @@ type plane struct {
 	edges  []edge // sorted by first, and then from north to south
 }
 
-// edge is a segment between two of the plane's points, first < last, and what is found out about it.
+// edge is a segment between two of the plane's points, first < last, and the result of the sweep.
 type edge struct {
 	first, last int32
 	// forward is set where the area is on the right of the way from first to last.
@@ -164,8 +167,8 @@ func newPlane(segs []segment) *plane {
 	return pl
 }
 
-// sweep goes over the points from west to east, with the edges that cross the meridian of the point from north to
-// south, and finds out for every edge on which of its sides the area is, and which edge follows it.
+// sweep visits the points from west to east, with the edges across the point's meridian from north to south. It finds
+// for every edge on which side the area is, and which edge follows.
 func (pl *plane) sweep() {
 	var active, around []int32
 	next := 0
@@ -226,8 +229,8 @@ type walker struct {
 	place []int32
 }
 
-// follow walks along the border that an edge belongs to. It is the first one of its border, and all borders further
-// west have been walked: so a border that only goes around holes lies in the polygon of the edge to its north.
+// follow walks along a border from its first edge. All borders further west have been walked, so a border that only
+// surrounds holes lies in the polygon of the edge to its north.
 func (w *walker) follow(start int32) {
 	polygon := int32(-1)
 	var holes []Ring

@@ -2,12 +2,11 @@ package clip
 
 import "github.com/mapsedge/caddy-maps/internal/geo"
 
-// simplifiedAtOnce is how many positions are simplified together at most: the time for them grows with their square
-// where they are made for it.
+// simplifiedAtOnce limits the positions that are simplified together: the worst case takes quadratic time.
 const simplifiedAtOnce = 1 << 10
 
-// SimplifyLine returns a line without the positions that lie at most so many units from what is left of it, by
-// Douglas's and Peucker's algorithm. Its ends stay. The positions are those of the given line, in a slice of their own.
+// SimplifyLine simplifies a line by the algorithm of Douglas and Peucker with a tolerance in units. The ends stay. The
+// result is a new slice.
 func SimplifyLine(l Line, tolerance int32) Line {
 	if len(l) < 2 {
 		return nil
@@ -15,9 +14,8 @@ func SimplifyLine(l Line, tolerance int32) Line {
 	return append(simplify(make(Line, 0, 16), l, tolerance), l[len(l)-1])
 }
 
-// SimplifyRing returns a ring without the positions that lie at most so many units from what is left of it, or nil
-// where nothing with an area is left. It begins at the westernmost of its positions wherever the given one begins. It
-// may cross itself: Simple repairs it.
+// SimplifyRing simplifies a ring with a tolerance in units. It returns nil if no area is left. The result begins at the
+// westernmost position, so it does not depend on the start of the ring. It may cross itself; Simple repairs it.
 func SimplifyRing(r Ring, tolerance int32) Ring {
 	if len(r) < 3 {
 		return nil
@@ -44,7 +42,7 @@ func SimplifyRing(r Ring, tolerance int32) Ring {
 	return out
 }
 
-// simplify appends to dst what stays of the positions, without the last one.
+// simplify appends the positions that stay, without the last one.
 func simplify[L ~[]geo.Projected](dst, points L, tolerance int32) L {
 	for len(points) > 1 {
 		n := min(len(points), simplifiedAtOnce)
@@ -54,7 +52,7 @@ func simplify[L ~[]geo.Projected](dst, points L, tolerance int32) L {
 	return dst
 }
 
-// douglasPeucker appends to dst what stays of at least two positions, without the last one.
+// douglasPeucker appends the positions that stay of at least two, without the last one.
 func douglasPeucker[L ~[]geo.Projected](dst, points L, tolerance int32) L {
 	limit := float64(tolerance) * float64(tolerance)
 	var ahead [64]int // ends that are still to come; the rest of them is on the heap where there are many

@@ -22,8 +22,8 @@ func (s segment) holds(p geo.Projected) bool {
 	return p.X >= s.a.X && p.X <= s.b.X && p.Y >= min(s.a.Y, s.b.Y) && p.Y <= max(s.a.Y, s.b.Y)
 }
 
-// oddSegments returns the edges of the rings that are there an odd number of times, in the order of compare. By the
-// even-odd rule the others bound nothing.
+// oddSegments returns the edges that occur an odd number of times, in the order of compare. By the even-odd rule the
+// others bound nothing.
 func oddSegments(rings []Ring) []segment {
 	n := 0
 	for _, r := range rings {
@@ -64,7 +64,7 @@ func cancelPairs(segs []segment) []segment {
 	return kept
 }
 
-// The work that finding crossings may take: pairs that are compared, for each segment and for all together.
+// The limits of the search for crossings: pairs compared, for each segment and in total.
 const (
 	pairsPerSegment = 256
 	pairsAtLeast    = 1 << 22
@@ -77,17 +77,16 @@ type meetings struct {
 	corners   int             // pairs that have an end in common
 }
 
-// ofOneRing reports whether so many segments, which are all edges of one ring, are those of a valid one: they meet at
-// its corners alone, and each of these is there once.
+// ofOneRing reports whether n segments, all edges of one ring, form a valid ring: they meet only at its corners, each
+// of which occurs once.
 func (m meetings) ofOneRing(n int) bool {
 	return n > 2 && len(m.crossings) == 0 && !m.touching && m.corners == n
 }
 
-// node splits sorted segments so that two of them have nothing but ends in common, and reports whether it could do so
-// with the work that it may do. Where segments cross between positions of the grid they are moved: every segment goes
-// through the middle of each square of the grid that it passes and in which a segment ends or two cross (snap rounding,
-// Hobby 1999). Nothing moves by more than half a square's diagonal, and no new crossings come of it. Of its borders the
-// northern and the western one belong to a square, so that every position lies in one.
+// node splits sorted segments so that they meet only at ends, by snap rounding (Hobby 1999). It reports whether its
+// work limit was enough. A segment is moved through the middle of each grid square that it passes and in which a
+// segment ends or two cross. Nothing moves by more than half a square's diagonal, and no new crossings arise. The
+// northern and western borders belong to a square.
 func node(segs []segment, m meetings, budget *int) ([]segment, bool) {
 	if len(m.crossings) == 0 && !m.touching {
 		return segs, true
@@ -150,7 +149,7 @@ func (s segment) passesSquare(p geo.Projected) bool {
 	return off < reach && -off < reach || dy < 0 && off == reach
 }
 
-// meet returns how sorted segments meet, and reports whether it could find out with the work that it may do.
+// meet returns how sorted segments meet, and reports whether its work limit was enough.
 func meet(segs []segment, budget *int) (m meetings, ok bool) {
 	for i, s := range segs {
 		low, high := min(s.a.Y, s.b.Y), max(s.a.Y, s.b.Y)

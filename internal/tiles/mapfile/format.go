@@ -1,7 +1,8 @@
-// Package mapfile is the format of the map in a region file: what the compiler writes and package maptile reads.
+// Package mapfile is the format of the map in a region file, which compiler/basemap writes and package tiles reads. It
+// knows no layers or kinds: see package schema. Start with Tile and AppendRecord.
 //
-// From zoom CellZoom on a tile is cut when it is asked for, from the records of the cell that it lies in: the tile of
-// CellZoom above it. The tiles of the zooms before are in the file as they are served.
+// From zoom CellZoom on tiles are rendered on demand, from the records of their cell, which is their parent tile of
+// CellZoom. Tiles of lower zooms are stored as they are served.
 package mapfile
 
 import (
@@ -23,13 +24,13 @@ const (
 const (
 	// CellZoom is the zoom of the cells.
 	CellZoom = 12
-	// MaxZoom is the last zoom that tiles are cut for: there a step of a tile is a unit of the world.
+	// MaxZoom is the highest zoom of tiles: there a step of a tile is a unit of the world.
 	MaxZoom = 16
-	// ExtentBits says how many steps a tile has from one side to the other: 2^ExtentBits.
+	// ExtentBits is the binary logarithm of Extent.
 	ExtentBits = geo.WorldBits - MaxZoom
-	// Extent is how many steps a tile has from one side to the other.
+	// Extent is the number of steps from one side of a tile to the other.
 	Extent = 1 << ExtentBits
-	// Buffer is how far a tile goes on beyond its sides, in steps.
+	// Buffer is how far a tile reaches beyond its sides, in steps.
 	Buffer = 64
 )
 
@@ -39,16 +40,16 @@ type Tile struct {
 	X, Y uint32
 }
 
-// TileAt is the tile of a zoom that a position lies in; beyond the border of the world, the nearest one.
+// TileAt returns the tile of a zoom that contains a position or, beyond the border of the world, the nearest one.
 func TileAt(z uint8, p geo.Projected) Tile {
 	at := func(v int32) uint32 { return uint32(max(0, min(v>>(geo.WorldBits-z), 1<<z-1))) }
 	return Tile{z, at(p.X), at(p.Y)}
 }
 
-// Valid reports whether there is such a tile.
+// Valid reports whether the tile exists.
 func (t Tile) Valid() bool { return t.Z <= MaxZoom && t.X < 1<<t.Z && t.Y < 1<<t.Z }
 
-// Size is how many units of the world a side has.
+// Size is the length of a side in units of the world.
 func (t Tile) Size() int32 { return geo.World >> t.Z }
 
 // Origin is the north-western corner.
@@ -62,13 +63,13 @@ func (t Tile) Rect() clip.Rect {
 	return clip.Rect{Min: from, Max: geo.Projected{X: from.X + size, Y: from.Y + size}}
 }
 
-// Margin is how many units of the world the buffer has.
+// Margin is the width of the buffer in units of the world.
 func (t Tile) Margin() int32 { return t.Size() >> ExtentBits * Buffer }
 
 // Buffered is the tile with its buffer.
 func (t Tile) Buffered() clip.Rect { return t.Rect().Grow(t.Margin()) }
 
-// Parent is the tile of a zoom that the tile lies in; z is at most that of the tile.
+// Parent returns the tile of zoom z that contains the tile; z is at most the tile's zoom.
 func (t Tile) Parent(z uint8) Tile { return Tile{z, t.X >> (t.Z - z), t.Y >> (t.Z - z)} }
 
 // ID numbers all tiles as PMTiles does: those of lower zooms first, and those of a zoom along a Hilbert curve. The
@@ -100,7 +101,7 @@ func (t Tile) Descendants(z uint8, yield func(Tile) bool) bool {
 	return true
 }
 
-// Entry tells where the bytes of a tile are in the section that belongs to the index.
+// Entry locates the bytes of a tile in the section of the index.
 type Entry struct {
 	ID     uint32 // see Tile.ID
 	Length uint32 // bytes

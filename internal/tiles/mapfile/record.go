@@ -8,23 +8,23 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/tiles/clip"
 )
 
-// Name is a key and its value, by where they are in the text.
+// Name is a key and its value, as offsets of the text section.
 type Name struct{ Key, Value uint64 }
 
-// Head is what is to be known of a record to see whether it is in a tile.
+// Head is the part of a record that tells whether it is in a tile.
 type Head struct {
 	// Zoom is the zoom from which it is shown.
 	Zoom uint8
-	// box is its box in steps of a 64th of the tile whose record it is: west, north, east, south.
+	// box is its box in 64ths of the record's tile: west, north, east, south.
 	box [4]uint8
 }
 
 const headBytes = 5
 
-// boxBits says into how many steps boxes divide a tile: 2^boxBits. The buffer is one of them.
+// boxBits is the binary logarithm of the number of steps of boxes in a tile. The buffer is one step.
 const boxBits = 6
 
-// steps returns the box of a rectangle. What lies beyond the buffer is in the buffer.
+// steps returns the box of a rectangle. Everything beyond the buffer counts as the buffer.
 func steps(t Tile, r clip.Rect) [4]uint8 {
 	from, shift := t.Origin(), geo.WorldBits-boxBits-t.Z
 	step := func(v, origin int32) uint8 { return uint8(max(0, min((v-origin)>>shift+1, 1<<boxBits+1))) }
@@ -34,7 +34,7 @@ func steps(t Tile, r clip.Rect) [4]uint8 {
 // Window is a part of a tile to look for records in.
 type Window [4]uint8
 
-// NewWindow returns the part of a tile that a rectangle is.
+// NewWindow returns the window of a rectangle in a tile.
 func NewWindow(t Tile, r clip.Rect) Window { return steps(t, r) }
 
 // Has reports whether a record may touch the window.
@@ -42,7 +42,7 @@ func (w *Window) Has(h *Head) bool {
 	return h.box[0] <= w[2] && h.box[2] >= w[0] && h.box[1] <= w[3] && h.box[3] >= w[1]
 }
 
-// AppendRecord adds a record of a tile: its head, and a body, which AppendBody and AppendShape have made.
+// AppendRecord appends a record of a tile: its head, and a body made by AppendBody and AppendShape.
 func AppendRecord(data []byte, t Tile, zoom uint8, bounds clip.Rect, body, shape []byte) []byte {
 	data = binary.AppendUvarint(data, uint64(headBytes+len(body)+len(shape)))
 	box := steps(t, bounds)
@@ -50,7 +50,7 @@ func AppendRecord(data []byte, t Tile, zoom uint8, bounds clip.Rect, body, shape
 	return append(append(data, body...), shape...)
 }
 
-// AppendBody adds what a record begins with behind its head: where its class is in the text, and its names.
+// AppendBody appends the first part of a body: the offset of its class in the text section, and its names.
 func AppendBody(data []byte, class uint64, names []Name) []byte {
 	data = binary.AppendUvarint(binary.AppendUvarint(data, class), uint64(len(names)))
 	for _, n := range names {
@@ -63,7 +63,7 @@ func AppendBody(data []byte, class uint64, names []Name) []byte {
 func NextRecord(records []byte) (h Head, body, rest []byte) {
 	length, n := binary.Uvarint(records)
 	if n <= 0 || length < headBytes || length > uint64(len(records)-n) {
-		foreign("a record has no end")
+		corrupt("a record has no end")
 	}
 	rest = records[n+int(length):]
 	body = records[n : n+int(length) : n+int(length)]
@@ -72,15 +72,15 @@ func NextRecord(records []byte) (h Head, body, rest []byte) {
 	return h, body[headBytes:], rest
 }
 
-// foreign ends the reading of a file that does not hold what it should.
-func foreign(problem string) { panic(&region.DamageError{Problem: problem}) }
+// corrupt panics with a *region.DamageError.
+func corrupt(problem string) { panic(&region.DamageError{Problem: problem}) }
 
 // Reader reads the body of a record.
 type Reader struct {
 	Data   []byte
 	origin geo.Projected
 	last   geo.Projected
-	least  int32 // the range that coordinates are in, counted from the origin
+	least  int32 // the range of coordinates, relative to the origin
 	most   int32
 }
 
@@ -98,13 +98,13 @@ func (r *Reader) Uint() uint64 {
 	}
 	v, n := binary.Uvarint(r.Data)
 	if n <= 0 {
-		foreign("a number has no end")
+		corrupt("a number has no end")
 	}
 	r.Data = r.Data[n:]
 	return v
 }
 
-// Names reads as many bytes as the names of the body have, which are the same for the same names.
+// Names returns the bytes of the names. Equal names have equal bytes.
 func (r *Reader) Names() []byte {
 	before := r.Data
 	for range r.count(2) {
@@ -114,7 +114,7 @@ func (r *Reader) Names() []byte {
 	return before[:len(before)-len(r.Data)]
 }
 
-// EachName yields names that Names has read.
+// EachName yields the names in the result of Names.
 func EachName(names []byte, yield func(Name)) {
 	r := Reader{Data: names}
 	for range r.count(2) {
@@ -122,16 +122,16 @@ func EachName(names []byte, yield func(Name)) {
 	}
 }
 
-// count reads a number of things that take at least some bytes each.
+// count reads the number of elements that take at least some bytes each.
 func (r *Reader) count(each int) int {
 	n := r.Uint()
 	if n > uint64(len(r.Data)/each) {
-		foreign("a record has more parts than it has room for")
+		corrupt("a record has more parts than it has room for")
 	}
 	return int(n)
 }
 
-// Points reads a list of positions, and adds them.
+// Points reads a list of positions, and appends them.
 func (r *Reader) Points(points []geo.Projected) []geo.Projected {
 	for range r.count(2) {
 		points = append(points, r.Point())
@@ -150,7 +150,7 @@ func (r *Reader) step(from int32) int32 {
 	v := r.Uint()
 	to := int64(from) + (int64(v>>1) ^ -int64(v&1))
 	if to < int64(r.least) || to > int64(r.most) {
-		foreign("a position lies outside of its tile")
+		corrupt("a position lies outside of its tile")
 	}
 	return int32(to)
 }
@@ -158,15 +158,15 @@ func (r *Reader) step(from int32) int32 {
 // Count reads how many lists of positions follow.
 func (r *Reader) Count() int { return r.count(1) }
 
-// Shape is what a record draws: of the three one that is not empty.
+// Shape is the geometry of a record. One of its fields is not empty.
 type Shape struct {
 	Points []geo.Projected
 	Lines  []clip.Line
-	// Rings hold what lies in an odd number of them.
+	// Rings follow the even-odd rule.
 	Rings []clip.Ring
 }
 
-// Empty reports whether nothing is drawn.
+// Empty reports whether the shape is empty.
 func (s *Shape) Empty() bool { return len(s.Points)+len(s.Lines)+len(s.Rings) == 0 }
 
 // Simplify returns a shape whose lines and rings are simplified, see clip.SimplifyLine. Rings may vanish.
@@ -183,9 +183,9 @@ func (s *Shape) Simplify(tolerance int32) (less Shape) {
 	return less
 }
 
-// AppendShape adds a shape to the body of a record of a tile: points, or the number of lines or rings, and each of
-// them. A list of positions begins with how many there are; each position says how far it is from the one before, the
-// first from the tile's corner.
+// AppendShape appends a shape to the body of a record: points, or the number of lines or rings and each of them. A list
+// of positions begins with its length. Each position is the difference from the one before, the first from the tile's
+// corner.
 func AppendShape(data []byte, t Tile, s *Shape) []byte {
 	w := shapeWriter{data: data, last: t.Origin()}
 	if len(s.Points) > 0 {

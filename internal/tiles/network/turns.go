@@ -47,8 +47,8 @@ func (b *builder) addEnds(number uint32, s *roadgraph.Edge) {
 }
 
 // forbiddenTurns adds the turns that the graph does not have, from the arcs that end at a junction to those that begin
-// there. The graph does not say why: a sign, or a barrier. It has no junction ids; arc ends are grouped by position. Two
-// junctions at one position are merged, and turns between them are reported as forbidden.
+// there. The graph does not say why: a sign, or a barrier. It has no junction ids; arc ends are grouped by position.
+// Two junctions at one position are merged, and turns between them are reported as forbidden.
 func (b *builder) forbiddenTurns(meter roadgraph.Meter) error {
 	slices.SortFunc(b.ends, func(p, q end) int {
 		return cmp.Or(cmp.Compare(p.lat, q.lat), cmp.Compare(p.lon, q.lon), cmp.Compare(p.arc, q.arc))

@@ -1,5 +1,6 @@
-// Package pmtiles writes PMTiles archives of vector tiles: version 3, clustered, deduplicated, with all that is not a
-// tile compressed by gzip (https://github.com/protomaps/PMTiles/blob/main/spec/v3/spec.md).
+// Package pmtiles writes PMTiles archives of vector tiles: version 3, clustered, deduplicated, with directories and
+// metadata compressed by gzip (https://github.com/protomaps/PMTiles/blob/main/spec/v3/spec.md). It reads none. Start
+// with Export, which writes the map of a region file, or Create.
 package pmtiles
 
 import (
@@ -16,8 +17,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// MaxZoom is the highest zoom that an archive of this package can have: the number of a tile then fits with room to
-// spare.
+// MaxZoom is the highest zoom that this package supports.
 const MaxZoom = 26
 
 // TileID is the number of a tile: all tiles of lower zooms, and then its place on the zoom's Hilbert curve.
@@ -29,18 +29,18 @@ func TileID(z uint8, x, y uint32) uint64 {
 	return below + geo.Hilbert(x<<(32-z), y<<(32-z))>>(64-2*z)
 }
 
-// Archive is what an archive says of itself.
+// Archive describes an archive.
 type Archive struct {
 	// Bounds are in degrees.
 	Bounds region.Bounds
-	// Metadata becomes a JSON object: "vector_layers" and what else there is to say.
+	// Metadata becomes a JSON object with "vector_layers" and more.
 	Metadata any
-	// Tiles is how many tiles there will be, at most. It says how large the directories become, not how many Add takes.
+	// Tiles is an upper bound of the number of tiles. It sizes the directories and does not limit Add.
 	Tiles int64
 }
 
-// Writer writes an archive beside its place. Its memory does not grow with the archive, apart from what it remembers of
-// tiles to find those that are there already, 64 MiB at most.
+// Writer writes an archive to a temporary file beside its path. Its memory does not grow with the archive, apart from
+// at most 64 MiB to find repeated tiles.
 type Writer struct {
 	Archive
 	path   string
@@ -48,10 +48,10 @@ type Writer struct {
 	leaves *os.File // leaf directories, until they follow the tiles
 
 	tiles, leafBytes uint64   // bytes of the tiles and of the leaf directories
-	root, leaf       []entry  // directories that are not written yet
+	root, leaf       []entry  // directories not written yet
 	perLeaf          int      // entries of a leaf directory
-	contents         contents // what is there already
-	next             uint64   // the lowest number that the next tile may have
+	contents         contents // of earlier tiles
+	next             uint64   // the lowest TileID of the next tile
 	header           header
 }
 
@@ -76,16 +76,16 @@ func Create(path string, a Archive) (*Writer, error) {
 }
 
 const (
-	// reserved is what readers fetch at once, and the header and the root directory must fit into.
+	// reserved is the size of the first read of clients. The header and the root directory must fit.
 	reserved = 16 << 10
-	// A root directory of so many leaves fits there: an entry takes at most 7 bytes, before compression.
+	// maxLeaves is the number of leaves whose root directory fits: an entry takes at most 7 bytes, before compression.
 	maxLeaves  = 2000
 	minPerLeaf = 4096
-	// maxContents is how many different tiles are remembered.
+	// maxContents limits the remembered tiles.
 	maxContents = 1 << 20
 )
 
-// contents are the places of tiles by the beginning of their SHA-256.
+// contents has the offsets of tiles by the beginning of their SHA-256.
 type contents map[[16]byte]place
 
 type place struct {
@@ -123,7 +123,7 @@ func (w *Writer) Add(z uint8, x, y uint32, data []byte) error {
 	return nil
 }
 
-// store writes a tile, unless it is there.
+// store writes a tile unless there is an equal one.
 func (w *Writer) store(data []byte) (place, error) {
 	sum := sha256.Sum256(data)
 	key := [16]byte(sum[:])
@@ -152,7 +152,7 @@ func (w *Writer) flush() error {
 	return err
 }
 
-// Commit finishes the archive, syncs it and renames it to its place. When it fails or ctx ends, nothing is left behind.
+// Commit finishes the archive, syncs it and renames it to its path. If it fails or ctx ends, nothing is left behind.
 func (w *Writer) Commit(ctx context.Context) (err error) {
 	defer w.Discard()
 	if w.header.addressed == 0 {
@@ -200,7 +200,7 @@ func (w *Writer) Commit(ctx context.Context) (err error) {
 	return nil
 }
 
-// Discard removes what was written and is not committed.
+// Discard removes an archive that is not committed.
 func (w *Writer) Discard() {
 	for _, f := range []**os.File{&w.file, &w.leaves} {
 		if *f != nil {

@@ -1,4 +1,3 @@
-// Package tileexport writes the map of a region file as a PMTiles archive.
 package pmtiles
 
 import (
@@ -21,15 +20,15 @@ var ErrNoMap = errors.New("has no map; build it again, without --no-map, with `c
 type ExportOptions struct {
 	// Output is the path of the archive.
 	Output string
-	// Name is what the archive says that it is.
+	// Name is the name in the archive's metadata.
 	Name string
 	// MaxZoom is the highest zoom, up to tiles.MaxZoom.
 	MaxZoom uint8
-	// Progress is told how many tiles are done; it may be nil.
+	// Progress is called with the number of tiles done; it may be nil.
 	Progress func(stage string, done, total int64)
 }
 
-// metadata is the JSON object that an archive has, by the names that PMTiles and MBTiles give to its parts.
+// metadata is the JSON object of an archive, with the names of PMTiles and MBTiles.
 type metadata struct {
 	Name         string               `json:"name"`
 	Description  string               `json:"description"`
@@ -38,9 +37,9 @@ type metadata struct {
 	VectorLayers []schema.VectorLayer `json:"vector_layers"`
 }
 
-// Export writes the archive beside its place, syncs it and renames it when it is whole. Its tiles are those that a
-// server answers with, byte for byte, and the same file makes the same archive. It returns how many tiles there are.
-// When it fails or ctx ends, nothing is left behind.
+// Export writes the map of a region file as an archive, and renames it to its path when it is complete. Its tiles equal
+// those of a server byte for byte, and the same file gives the same archive. It returns the number of tiles. If it
+// fails or ctx ends, nothing is left behind.
 func Export(ctx context.Context, file *region.File, o ExportOptions) (tiles int64, err error) {
 	if err := files.CheckOutput(o.Output, file.Path()); err != nil {
 		return 0, err
@@ -86,7 +85,7 @@ func open(file *region.File) (m *tiles.Map, err error) {
 	return m, err
 }
 
-// tile is one that is to be cut, and has been.
+// tile is a tile before and after rendering.
 type tile struct {
 	z    uint8
 	x, y uint32

@@ -10,16 +10,15 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// entry is one of a directory: so many tiles from a number on that are the same, or, with a run of 0, a leaf directory
-// that begins with the number.
+// entry is an entry of a directory: a run of equal tiles from a TileID on or, if run is 0, a leaf directory that begins
+// with the TileID.
 type entry struct {
 	id uint64
 	place
 	run uint32
 }
 
-// encodeDirectory is a directory as it stands in an archive: the number of its entries, and then all that they have of
-// one kind after the other, so that much of it repeats.
+// encodeDirectory encodes a directory: the number of entries, then column by column, which compresses well.
 func encodeDirectory(entries []entry) []byte {
 	b := binary.AppendUvarint(nil, uint64(len(entries)))
 	last := uint64(0)
@@ -46,15 +45,15 @@ func encodeDirectory(entries []entry) []byte {
 func compressed(data []byte) []byte {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
-	_, _ = w.Write(data) // a bytes.Buffer takes everything
+	_, _ = w.Write(data) // a bytes.Buffer never fails
 	_ = w.Close()
 	return b.Bytes()
 }
 
-// section is where a part of an archive is.
+// section is the place of a part of an archive.
 type section struct{ offset, length uint64 }
 
-// header is the first part of an archive, after its magic number.
+// header is the header of an archive after its magic number.
 type header struct {
 	root, metadata, leaves, tiles section
 	addressed, entries, contents  uint64
@@ -91,7 +90,7 @@ func appendPosition(b []byte, lon, lat float64) []byte {
 	return binary.LittleEndian.AppendUint32(b, uint32(int32(math.Round(lat*1e7))))
 }
 
-// Center is where to look first: the middle of the bounds, at a zoom at which about all of them is in sight.
+// Center returns the middle of the bounds, and a zoom that shows about all of them.
 func Center(b region.Bounds, minZoom, maxZoom uint8) (lon, lat float64, zoom uint8) {
 	widest := max(b.MaxLon-b.MinLon, b.MaxLat-b.MinLat, 1e-6)
 	zoom = uint8(max(0, min(math.Floor(math.Log2(360/widest)+1), MaxZoom)))

@@ -15,15 +15,14 @@ const (
 	buildingPartZoom = 14
 )
 
-// The ranks tell those who draw what lies above what.
+// The ranks order overlapping areas for clients.
 const (
 	landuseRank int64 = 189
 	waterRank   int64 = 200
 )
 
-// MinArea is how large an area has to be for features of the class to be shown, in square pixels of tiles of 256
-// pixels: a label needs more than a surface. Points that stand for something else than water need none, and lines are
-// no areas.
+// MinArea returns the least area of features of the class, in square pixels of tiles of 256 pixels. A label needs more
+// than a surface. Lines, and points other than labels of water, have no limit.
 func (c Class) MinArea() float64 {
 	switch {
 	case c.Geometry == Polygon:
@@ -37,7 +36,7 @@ func (c Class) MinArea() float64 {
 // Land is the class of the land between the coasts.
 func Land() Class { return surface(Earth, "earth") }
 
-// Ocean is the class of what the coasts leave of the sea.
+// Ocean is the class of the sea outside the coasts.
 func Ocean() Class { return surface(Water, "ocean") }
 
 // IsOcean reports whether features of a class are ocean.
@@ -77,7 +76,7 @@ func (v *values) buildings(classes []Class) []Class {
 	return append(classes, Class{Layer: Buildings, Geometry: Polygon, MinZoom: zoom, NameZoom: NoNames, Attrs: a.sorted()})
 }
 
-// metres reads a height. There is nothing as high as a kilometre.
+// metres reads a height of less than a kilometre.
 func metres(value string) (float64, bool) {
 	if value == "" {
 		return 0, false
@@ -86,7 +85,7 @@ func metres(value string) (float64, bool) {
 	return m, err == nil && m > 0 && m < 1000
 }
 
-// waterDetails are the values of water=* that the schema has, and those that come near one of them.
+// waterDetails maps values of water=* to those of the schema.
 var waterDetails = map[string]string{
 	"basin": "basin", "canal": "canal", "ditch": "ditch", "drain": "drain", "lake": "lake", "reservoir": "reservoir",
 	"river": "river", "stream": "stream", "lagoon": "lake", "oxbow": "lake", "pond": "lake", "wastewater": "basin",
@@ -102,7 +101,7 @@ func (v *values) waterArea(classes []Class) []Class {
 		}
 	case v.waterway == "riverbank" || v.waterway == "dock":
 		detail = v.waterway
-	case waterLines[v.waterway] != 0: // of a river that was drawn as an area with area=yes
+	case waterLines[v.waterway] != 0: // a river mapped as an area with area=yes
 		detail = v.waterway
 	case v.landuse == "reservoir" || v.landuse == "basin":
 		detail = v.landuse
@@ -122,7 +121,7 @@ func (v *values) waterArea(classes []Class) []Class {
 	return v.waterLabel(classes, kind, true)
 }
 
-// waterLabel adds the point that carries the name of some water.
+// waterLabel adds the label of an area of water.
 func (v *values) waterLabel(classes []Class, kind string, is bool) []Class {
 	if !is || !v.name {
 		return classes
@@ -149,7 +148,7 @@ func (v *values) waterLine(classes []Class) []Class {
 	return append(classes, Class{Layer: Water, Geometry: Line, MinZoom: zoom, NameZoom: max(zoom, 11), Attrs: a.sorted()})
 }
 
-// landuseKinds has for values of keys what they are called. The keys are asked in the order of landuse.
+// landuseKinds maps values of keys to kinds. The keys are tried in the order of landuse.
 var landuseKinds = map[string]map[string]string{
 	"aeroway": {"aerodrome": "aerodrome", "runway": "runway", "taxiway": "taxiway", "taxilane": "taxiway"},
 	"amenity": {"college": "college", "hospital": "hospital", "kindergarten": "kindergarten", "library": "library",
@@ -182,7 +181,7 @@ var landuseKinds = map[string]map[string]string{
 
 func (v *values) landuses(classes []Class) []Class {
 	if v.building != "" {
-		return classes // what a building is used for is no use of the ground
+		return classes // the use of a building is not a land use
 	}
 	for _, from := range [...]struct{ key, value string }{
 		{"aeroway", v.aeroway}, {"leisure", v.leisure}, {"landuse", v.landuse}, {"natural", v.natural},

@@ -11,18 +11,18 @@ import (
 	"github.com/paulmach/osm"
 )
 
-// fullZoom is the zoom at which everything is there: that of the last tiles of a map whose tiles end where those of
-// most do. What is to be shown later still says so in its attribute min_zoom.
+// fullZoom is the zoom at which tiles have all features: the usual maxzoom of tilesets. Features to be shown later have
+// the attribute min_zoom.
 const fullZoom = 14
 
-// Keys are the keys that say what an object is: one with none of them is not drawn.
+// Keys are the main keys. An object without any of them is not on the map.
 var Keys = [...]string{
 	"aerialway", "aeroway", "amenity", "attraction", "boundary", "building", "building:part", "craft", "highway",
 	"historic", "landuse", "leisure", "man_made", "military", "natural", "place", "railway", "route", "shop",
 	"tourism", "waterway",
 }
 
-// Details are the other keys that Classify asks for, but for name: of that, only whether there is one.
+// Details are the other keys that Classify uses, beside the presence of a name.
 var Details = [...]string{
 	"water", "ref", "oneway", "bridge", "tunnel", "layer", "service", "footway", "usage", "height", "min_height",
 	"building:levels", "intermittent", "salt", "population", "capital", "sport", "cuisine", "religion", "iata",
@@ -34,7 +34,7 @@ type mainValues struct {
 	manMade, military, natural, place, railway, route, shop, tourism, waterway string
 }
 
-// values are the values of the keys that decide what is drawn. Those that say no are empty.
+// values are the values of Keys and Details. Values that mean no are empty.
 type values struct {
 	mainValues
 	detailValues
@@ -49,7 +49,7 @@ type detailValues struct {
 	sport, cuisine, religion, iata                                     string
 }
 
-// read fills in the values, and says whether there is one of Keys: only then anything is drawn.
+// read fills in the values, and reports whether one of Keys is set.
 func (v *values) read(tags osm.Tags) (any bool) {
 	for i := range tags {
 		value := tags[i].Value
@@ -63,7 +63,7 @@ func (v *values) read(tags osm.Tags) (any bool) {
 			v.name = v.name || tags[i].Key == "name"
 			continue
 		}
-		if *to == "" { // of a key given twice the first value stays
+		if *to == "" { // the first value of a repeated key counts
 			*to = value
 		}
 	}
@@ -164,11 +164,10 @@ func (v *values) detail(key string) *string {
 	return nil
 }
 
-// Classify says how an object is drawn: not at all, in one way, or in up to three. A building that is a school is a
-// building, a ground and a point. area says that its outline is closed, and that it is an area and not a line by its
-// tags.
+// Classify returns the classes of an object: none, or up to three. A school, say, is a building, a land use and a point
+// of interest. area means that its outline is closed and its tags make it an area.
 //
-// Land, ocean and boundaries are not told by the tags of an object alone: see Land, Ocean and Boundary.
+// The classes of land, ocean and boundaries depend on more than an object's tags: see Land, Ocean and Boundary.
 func Classify(kind region.Kind, tags osm.Tags, area bool) []Class {
 	var v values
 	if len(tags) == 0 || !v.read(tags) {
@@ -210,7 +209,7 @@ func (a *attrs) text(key, value string, minZoom uint8) {
 	}
 }
 
-// is adds what is true of the features; what is not true is not there.
+// is adds a boolean attribute if it is true.
 func (a *attrs) is(key string, set bool, minZoom uint8) {
 	if set {
 		a.add(key, true, minZoom)
@@ -220,7 +219,7 @@ func (a *attrs) is(key string, set bool, minZoom uint8) {
 // int adds a whole number, if the text is one.
 func (a *attrs) int(key, value string, minZoom uint8) {
 	if value == "" {
-		return // most have none, and an error is an allocation
+		return // the common case, without the allocation of an error
 	}
 	if n, err := strconv.ParseInt(value, 10, 16); err == nil {
 		a.add(key, n, minZoom)
@@ -232,5 +231,5 @@ func (a attrs) sorted() []Attr {
 	return a
 }
 
-// truth says whether a tag such as bridge=viaduct or tunnel=yes holds. Those that say no were left out before.
+// truth reports whether a tag such as bridge=viaduct or tunnel=yes is set. Values that mean no are empty already.
 func truth(value string) bool { return value != "" && value != "0" && value != "false" }

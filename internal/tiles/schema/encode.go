@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// The kinds of values, as they are written.
+// The types of values in the encoding.
 const (
 	textValue = iota
 	intValue
@@ -15,7 +15,7 @@ const (
 	trueValue
 )
 
-// Encode writes a class as a string: equal classes give equal ones.
+// Encode encodes a class. Equal classes have equal encodings.
 func (c Class) Encode() string {
 	b := make([]byte, 0, 64)
 	b = append(b, byte(c.Layer), byte(c.Geometry), c.MinZoom, c.NameZoom)
@@ -47,7 +47,7 @@ func appendText(b []byte, text string) []byte {
 
 var errClass = errors.New("the class of a map feature is damaged")
 
-// DecodeClass reads what Encode wrote. The error says that it is something else.
+// DecodeClass decodes the result of Encode.
 func DecodeClass(encoded string) (Class, error) {
 	d := decoder{rest: encoded}
 	c := Class{Layer: Layer(d.byte()), Geometry: Geometry(d.byte()), MinZoom: d.byte(), NameZoom: d.byte()}

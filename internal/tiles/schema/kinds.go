@@ -14,8 +14,8 @@ func kindSet(kinds string) map[string]bool {
 	return set
 }
 
-// poiKinds are the kinds of points of interest that the schema lists. It lets others pass; this map does not, so that
-// whoever draws it knows them all.
+// poiKinds are the kinds of points of interest that the schema lists. The schema allows others; this map has none, so
+// that styles know all of them.
 var poiKinds = kindSet("aerodrome adult_gaming_centre airfield alpine_hut amusement_ride animal art artwork atm " +
 	"attraction atv baby_hatch bakery bbq beach beauty bed_and_breakfast bench bicycle_parking bicycle_rental " +
 	"bicycle_repair_station boat_storage bookmaker books bureau_de_change bus_stop butcher cafe camp_site car_parts " +

@@ -22,8 +22,8 @@ const (
 	boolean = "Boolean"
 )
 
-// Layers describes all layers, in the order of a tile. Names in other languages, name:xx, are not among the fields:
-// nobody knows which a map has.
+// Layers describes all layers, in the order of a tile. Names in other languages, name:xx, are not listed: they differ
+// from map to map.
 func Layers() []VectorLayer {
 	layer := func(l Layer, description string, minZoom uint8, fields map[string]string) VectorLayer {
 		fields["kind"] = text
@@ -52,7 +52,7 @@ func Layers() []VectorLayer {
 	}
 }
 
-// UpTo are layers as tiles up to a zoom have them, without those that begin later. It changes the list.
+// UpTo limits layers to tiles up to a zoom, and drops those that begin later. It changes the list.
 func UpTo(maxZoom uint8, layers []VectorLayer) []VectorLayer {
 	layers = slices.DeleteFunc(layers, func(l VectorLayer) bool { return l.MinZoom > maxZoom })
 	for i := range layers {

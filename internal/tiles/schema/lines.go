@@ -2,7 +2,7 @@ package schema
 
 import "strings"
 
-// road is what the schema makes of a value of highway.
+// road is the schema's view of a value of highway.
 type road struct {
 	kind, detail string
 	zoom         uint8
@@ -40,7 +40,7 @@ var roadKinds = map[string]road{
 	"corridor":       {kind: "path", detail: "corridor", zoom: 14, name: 14, ref: 14},
 }
 
-// railDetails are the values of railway that are drawn, and which of them the schema tells apart.
+// railDetails are the values of railway on the map, with their kind_detail.
 var railDetails = map[string]string{
 	"rail": "", "disused": "disused", "funicular": "funicular", "light_rail": "light_rail", "miniature": "miniature",
 	"monorail": "monorail", "narrow_gauge": "narrow_gauge", "preserved": "preserved", "subway": "subway", "tram": "tram",
@@ -80,7 +80,7 @@ func (v *values) roads(classes []Class) []Class {
 	return append(classes, Class{Layer: Roads, Geometry: Line, MinZoom: r.zoom, NameZoom: r.name, Attrs: a.sorted()})
 }
 
-// road says what of the roads layer a line is.
+// road returns the class of a line in the roads layer.
 func (v *values) road() (r road, ok bool) {
 	if r, ok = roadKinds[v.highway]; ok {
 		if v.highway == "footway" && (v.footway == "sidewalk" || v.footway == "crossing") {
@@ -89,7 +89,7 @@ func (v *values) road() (r road, ok bool) {
 		return r, true
 	}
 	if v.highway != "" {
-		return r, false // one that is planned, or no road
+		return r, false // planned, or no road
 	}
 	if detail, ok := railDetails[v.railway]; ok {
 		r = road{kind: "rail", detail: detail, zoom: 11, name: fullZoom}
@@ -117,12 +117,11 @@ func (v *values) road() (r road, ok bool) {
 	return r, false
 }
 
-// aerialways are those that people ride.
+// aerialways are the values of aerialway for passengers.
 var aerialways = map[string]bool{"gondola": true, "mixed_lift": true, "chair_lift": true, "drag_lift": true,
 	"t-bar": true, "j-bar": true, "platter": true, "rope_tow": true, "magic_carpet": true}
 
-// shield returns what is written on the shield of a road, and the network that the shield belongs to. Of several
-// numbers the first counts.
+// shield returns the text and the network of a road's shield. The first of several numbers counts.
 func shield(ref string) (text, network string) {
 	text, _, _ = strings.Cut(ref, ";")
 	network = "other"
@@ -141,8 +140,8 @@ var borders = [...]struct {
 }{2: {"country", 0}, 3: {"region", 5}, 4: {"region", 5}, 5: {"county", 8}, 6: {"county", 8}, 7: {"locality", 10},
 	8: {"locality", 10}}
 
-// Boundary is the class of a line that is a part of administrative boundaries, by the lowest admin_level among them;
-// false for one that is not drawn: those of levels 2 to 8 are.
+// Boundary returns the class of a part of administrative boundaries, by the lowest admin_level among them; false if it
+// is not from 2 to 8.
 func Boundary(level int) (Class, bool) {
 	if level < 2 || level >= len(borders) {
 		return Class{}, false

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// placeKind is what the schema makes of a value of place.
+// placeKind is the schema's view of a value of place.
 type placeKind struct {
 	kind, detail string
 	zoom         uint8
-	// population is what places of the sort have where nobody has counted; 0 for those that are no settlements.
+	// population is the default population; 0 if it is not a settlement.
 	population int64
 }
 
@@ -33,11 +33,11 @@ var placeKinds = map[string]placeKind{
 	"neighbourhood":      {"neighbourhood", "neighbourhood", 12, 0},
 }
 
-// populationRanks are the numbers of people from which a place has the next rank, beginning with rank 1.
+// populationRanks are the least populations of the ranks from 1 on.
 var populationRanks = [...]int64{0, 200, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000,
 	1_000_000, 5_000_000, 10_000_000, 20_000_000, 50_000_000, 100_000_000, 1_000_000_000}
 
-// largePlaces are the zooms from which localities of so many people are shown.
+// largePlaces are the zooms from which localities of a population are shown.
 var largePlaces = [...]struct {
 	population int64
 	zoom       uint8
@@ -83,7 +83,7 @@ func (v *values) places(classes []Class) []Class {
 	return append(classes, Class{Layer: Places, Geometry: Point, MinZoom: zoom, NameZoom: zoom, Attrs: a.sorted()})
 }
 
-// poiZooms are the zooms at which points of interest are to be shown that are not among the many of poiZoom.
+// poiZooms are the zooms of points of interest that differ from poiZoom.
 var poiZooms = map[string]uint8{
 	"national_park": 11, "hospital": 12, "peak": 13, "golf_course": 13, "marina": 13, "stadium": 13, "library": 13,
 	"post_office": 13, "townhall": 13, "aerodrome": 13, "station": 13, "zoo": 13, "military": 13, "nature_reserve": 13,
@@ -91,7 +91,7 @@ var poiZooms = map[string]uint8{
 	"beach": 14, "fire_station": 15, "school": 15, "hotel": 15, "attraction": 15, "camp_site": 15, "bus_stop": 17,
 }
 
-// latePois are shown last where they have no name.
+// latePois are shown later if they have no name.
 var latePois = kindSet("atm bbq bench bicycle_parking bicycle_rental bicycle_repair_station boat_storage " +
 	"bureau_de_change car_rental car_sharing car_wash charging_station customs drinking_water fuel harbourmaster " +
 	"hunting_stand karaoke_box life_ring money_transfer motorcycle_parking parking picnic_table post_box " +
@@ -104,7 +104,7 @@ const (
 	latePoiZoom = 16
 )
 
-// pois adds a point of interest. Of several keys with a value that is one, the one that says most counts.
+// pois adds a point of interest. Of several matching keys the most specific one counts.
 func (v *values) pois(classes []Class) []Class {
 	kind := v.poi()
 	if kind == "" {

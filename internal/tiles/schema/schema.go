@@ -1,5 +1,5 @@
-// Package schema tells what of OpenStreetMap a map shows, and how: the layers, kinds and zooms of the Protomaps basemap
-// schema, version 4 (https://docs.protomaps.com/basemaps/layers).
+// Package schema maps OpenStreetMap tags to map features: the layers, kinds and zooms of the Protomaps basemap schema,
+// version 4 (https://docs.protomaps.com/basemaps/layers). It knows no geometry and no files. Start with Classify.
 package schema
 
 // Layer is a layer of a tile.
@@ -15,7 +15,7 @@ const (
 	Roads
 	Places
 	Pois
-	layers // how many there are
+	layers // their number
 )
 
 // String is the layer's name in a tile.
@@ -23,10 +23,10 @@ func (l Layer) String() string {
 	return [layers]string{"earth", "landuse", "water", "boundaries", "buildings", "roads", "places", "pois"}[l]
 }
 
-// Geometry is what is drawn of an object.
+// Geometry is the type of a feature's geometry.
 type Geometry uint8
 
-// An area may be drawn as such, or as a point inside of it.
+// An area may be shown as such, or as a point inside of it.
 const (
 	Point Geometry = iota
 	Line
@@ -42,7 +42,7 @@ type Attr struct {
 	MinZoom uint8
 }
 
-// Class is what all features have in common that are drawn alike: everything but name and geometry.
+// Class is everything of a feature but its names and geometry.
 type Class struct {
 	Layer    Layer
 	Geometry Geometry
@@ -54,5 +54,5 @@ type Class struct {
 	Attrs []Attr
 }
 
-// NoNames is the NameZoom of what is drawn without a name.
+// NoNames is the NameZoom of features without names.
 const NoNames = 255

@@ -196,10 +196,10 @@ func TestPoints(t *testing.T) {
 	for _, p := range beside {
 		nearest := 1e9
 		for _, g := range networks {
-			for segment := range g.Segments() {
-				length := float64(g.Segment(segment).Length) / 1000
-				metres, _ := g.NearestOn(segment, 0, length, p)
-				on := g.At(segment, metres)
+			for edge := range g.Edges() {
+				length := float64(g.Edge(edge).Length) / 1000
+				metres, _ := g.NearestOn(edge, 0, length, p)
+				on := g.At(edge, metres)
 				nearest = min(nearest, geo.Distance(p.Lat(), p.Lon(), on.Lat(), on.Lon()))
 			}
 		}

@@ -20,7 +20,7 @@ func (s settings) region() string { return filepath.Join(s.dir, "delaware.region
 
 func buildServer(ctx context.Context, s settings) error {
 	fmt.Println("demo: building the server (the first time takes some minutes)")
-	return command(ctx, []string{"CGO_ENABLED=0"}, "go", "build", "-trimpath", "-o", s.server(), "./caddy")
+	return command(ctx, nil, "go", "build", "-o", s.server(), "./caddy")
 }
 
 // buildRegion compiles the region, unless one is there that will do and is newer than its extract.

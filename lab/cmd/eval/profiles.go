@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/lab/accuracy"
@@ -38,7 +39,8 @@ func (p *place) profiles(ctx context.Context) error {
 			return err
 		}
 		p.heading("Matching in %s by the profile %v: %d simulated at %s", p.name, t.profile, len(ds), t.speed)
-		p.say("%d a row, seed %d, on the network of the profile, which has %d roads.\n", p.drives, p.seed, len(slices.Collect(graph.Edges())))
+		p.say("%d a row, seed %d, on the network of the profile, which has %d roads.\n", p.drives, p.seed,
+			len(slices.Collect(graph.Edges())))
 		p.profileTable(accuracy.Tabulate(outcomes), accuracy.Tabulate(without))
 		p.hold(t.profile.String(), accuracy.Tabulate(outcomes))
 		if p.rounds == 0 {

@@ -37,7 +37,8 @@ func (l *Reader) readArea() AreaTags {
 	switch boundary {
 	case "administrative":
 		a.Admin = true
-		if n, err := strconv.Atoi(string(l.value(keyLevel))); err == nil && n >= placefile.MinLevel && n <= placefile.MaxLevel {
+		n, err := strconv.Atoi(string(l.value(keyLevel)))
+		if err == nil && n >= placefile.MinLevel && n <= placefile.MaxLevel {
 			a.Level = n
 		}
 		a.census = a.Level == 0 && a.Place == "locality"

@@ -14,7 +14,7 @@ import (
 // outlines come through.
 func (w *Writer) Context(from, to uint32, around, crossing []uint32) error {
 	w.context = placefile.AppendContext(w.context[:0], around, crossing)
-	at, err := w.contexts.string(string(w.context))
+	at, err := w.contexts.AddText(string(w.context))
 	if err != nil {
 		return err
 	}
@@ -42,5 +42,5 @@ func (w *Writer) ContextOf(p orb.Point) placefile.Context {
 	if i == 0 {
 		return placefile.Context{}
 	}
-	return placefile.ReadContext(w.contexts.text(uint64(runs[i-1].Context)))
+	return placefile.ReadContext(w.contexts.Text(uint64(runs[i-1].Context)))
 }

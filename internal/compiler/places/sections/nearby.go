@@ -87,7 +87,7 @@ func (q *nearby) enter(context uint32) {
 	q.inside = placefile.Enclosing{}
 	q.states = q.states[:0]
 	foreign := false
-	c := placefile.ReadContext(q.w.contexts.text(uint64(context)))
+	c := placefile.ReadContext(q.w.contexts.Text(uint64(context)))
 	for n, contains, more := c.Next(); more; n, contains, more = c.Next() {
 		a, extent := q.area(n)
 		if contains {
@@ -138,7 +138,7 @@ func (q *nearby) list(tile uint32) (uint32, error) {
 		}
 		data = placefile.AppendNearby(data, numbers, certain && k.role == placefile.RoleCity && len(numbers) == 1)
 	}
-	at, err := q.w.contexts.string(string(data))
+	at, err := q.w.contexts.AddText(string(data))
 	if at > math.MaxUint32 {
 		at = 0
 	}

@@ -15,7 +15,7 @@ import (
 // Writer writes the places of a region. Only one goroutine may use it.
 type Writer struct {
 	dir                    *scratch.Dir
-	text, kinds, addresses *table
+	text, kinds, addresses *scratch.StringTable
 
 	blocks       *scratch.Array[placefile.Block]
 	records      *scratch.Array[byte]
@@ -36,7 +36,7 @@ type Writer struct {
 	treeEnd int // of the settlements of complete trees
 	levels  *scratch.Array[geo.Box]
 
-	contexts *table
+	contexts *scratch.StringTable
 	runs     *scratch.Array[placefile.Run]
 	nearby   *scratch.Array[placefile.Run] // see Nearby
 	context  []byte                        // the one that is written
@@ -52,10 +52,10 @@ func New(dir *scratch.Dir) (*Writer, error) {
 		settled: scratch.NewArray[placefile.Settlement](dir, "settled"),
 		nearby:  scratch.NewArray[placefile.Run](dir, "nearby"),
 	}
-	for name, t := range map[string]**table{"text": &w.text, "kinds": &w.kinds, "addresses": &w.addresses,
+	for name, t := range map[string]**scratch.StringTable{"text": &w.text, "kinds": &w.kinds, "addresses": &w.addresses,
 		"contexts": &w.contexts} {
 		var err error
-		if *t, err = newTable(dir, name); err != nil {
+		if *t, err = scratch.NewStringTable(dir, name); err != nil {
 			return nil, err
 		}
 	}
@@ -63,7 +63,7 @@ func New(dir *scratch.Dir) (*Writer, error) {
 }
 
 // Text returns where a string begins in the text of the region. The empty string is 0.
-func (w *Writer) Text(s string) (uint64, error) { return w.text.string(s) }
+func (w *Writer) Text(s string) (uint64, error) { return w.text.AddText(s) }
 
 // Add adds the next feature: its record, of which Add fills in where kinds and address are, what it is, and its own
 // address. Features have the numbers in whose order they are added, from 0.
@@ -72,14 +72,14 @@ func (w *Writer) Add(r *placefile.Record, kinds []placefile.Kind, a *placefile.A
 	if err != nil {
 		return err
 	}
-	if r.Kinds, err = w.kinds.add(data); err != nil {
+	if r.Kinds, err = w.kinds.AddBytes(data); err != nil {
 		return err
 	}
 	if *a != (placefile.Address{}) {
 		if data, err = placefile.AppendAddress(data[:0], a, w.Text); err != nil {
 			return err
 		}
-		if r.Address, err = w.addresses.add(data); err != nil {
+		if r.Address, err = w.addresses.AddBytes(data); err != nil {
 			return err
 		}
 	}
@@ -134,9 +134,9 @@ func (w *Writer) flush(n uint32) error {
 func (w *Writer) Finish(out *region.Writer) {
 	region.Add(out, placefile.SectionBlocks, w.blocks.Slice())
 	region.Add(out, placefile.SectionRecords, w.records.Slice())
-	region.Add(out, placefile.SectionText, w.text.bytes.Slice())
-	region.Add(out, placefile.SectionKinds, w.kinds.bytes.Slice())
-	region.Add(out, placefile.SectionAddresses, w.addresses.bytes.Slice())
+	region.Add(out, placefile.SectionText, w.text.Bytes())
+	region.Add(out, placefile.SectionKinds, w.kinds.Bytes())
+	region.Add(out, placefile.SectionAddresses, w.addresses.Bytes())
 	region.Add(out, placefile.SectionTrees, w.trees)
 	region.Add(out, placefile.SectionTerms, w.terms)
 	region.Add(out, placefile.SectionLeaves, w.leaves.Slice())
@@ -145,5 +145,5 @@ func (w *Writer) Finish(out *region.Writer) {
 	region.Add(out, placefile.SectionItems, w.items.Slice())
 	region.Add(out, placefile.SectionLevels, w.levels.Slice())
 	region.Add(out, placefile.SectionRuns, w.runs.Slice())
-	region.Add(out, placefile.SectionContexts, w.contexts.bytes.Slice())
+	region.Add(out, placefile.SectionContexts, w.contexts.Bytes())
 }

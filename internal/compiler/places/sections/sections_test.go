@@ -40,47 +40,44 @@ func point(lon, lat float64) *feature {
 	return &feature{Record: placefile.Record{Geometry: &g}, kinds: []placefile.Kind{{Key: "amenity", Value: "cafe"}}}
 }
 
+func add(t *testing.T, w *Writer, f *feature) {
+	t.Helper()
+	if err := w.Add(&f.Record, f.kinds, &f.address); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestSize: what many features have in common is there once, and what they do not need to say is not there.
 func TestSize(t *testing.T) {
 	long := strings.Repeat("x", 4000)
 	for name, c := range map[string]struct {
 		change func(f *feature, i int)
-		want   int // bytes of a feature that all are to have beside its block
+		want   int // bytes of each feature beside its block
 	}{
-		"positions":         {func(*feature, int) {}, 3},
-		"short names":       {func(f *feature, _ int) { f.Name = "Bean" }, 3 + 5},
-		"long names":        {func(f *feature, _ int) { f.Name = long }, 3 + 1},
-		"long numbers":      {func(f *feature, _ int) { f.HouseNumber = long }, 3 + 2},
-		"long names abroad": {func(f *feature, _ int) { f.Names = []placefile.Kind{{Key: "de", Value: long}} }, 3 + 5},
-		"long kinds":        {func(f *feature, _ int) { f.kinds = []placefile.Kind{{Key: "amenity", Value: long}} }, 3},
-		"one address": {func(f *feature, _ int) {
-			f.HouseNumber, f.address = "12", placefile.Address{Street: "Elm Street", City: "Salina"}
-		}, 3 + 4},
+		"positions":    {func(*feature, int) {}, 3},
+		"names":        {func(f *feature, _ int) { f.Name = long }, 3 + 1},
+		"numbers":      {func(f *feature, _ int) { f.HouseNumber = long }, 3 + 2},
+		"names abroad": {func(f *feature, _ int) { f.Names = []placefile.Kind{{Key: "de", Value: long}} }, 3 + 5},
+		"kinds":        {func(f *feature, _ int) { f.kinds = []placefile.Kind{{Key: "amenity", Value: long}} }, 3},
 		"named as its address": {func(f *feature, _ int) {
 			f.HouseNumber, f.address, f.Name = "12", placefile.Address{Street: "Elm Street"}, "12 Elm Street"
 		}, 3 + 4},
-		"one street of many cities": {func(f *feature, i int) {
-			f.address = placefile.Address{Street: long, City: fmt.Sprint(i % 10)}
-		}, 3 + 2},
+		"one street of many cities": {func(f *feature, i int) { f.address = placefile.Address{Street: long, City: fmt.Sprint(i % 10)} }, 3 + 2},
 	} {
-		t.Run(name, func(t *testing.T) {
-			const n = 3200
-			w := newWriter(t)
-			for i := range n {
-				f := point(float64(i)*1e-7, 0)
-				c.change(f, i)
-				if err := w.Add(&f.Record, f.kinds, &f.address); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if err := w.Trees(n); err != nil {
-				t.Fatal(err)
-			}
-			size := w.records.Len() + w.text.bytes.Len() + w.kinds.bytes.Len() + w.addresses.bytes.Len()
-			if common := size - n*c.want; common < 0 || common > 5000 {
-				t.Errorf("%d bytes, %d each and %d for all", size, c.want, common)
-			}
-		})
+		const n = 3200
+		w := newWriter(t)
+		for i := range n {
+			f := point(float64(i)*1e-7, 0)
+			c.change(f, i)
+			add(t, w, f)
+		}
+		if err := w.Trees(n); err != nil {
+			t.Fatal(err)
+		}
+		size := w.records.Len() + len(w.text.Bytes()) + len(w.kinds.Bytes()) + len(w.addresses.Bytes())
+		if common := size - n*c.want; common < 0 || common > 5000 {
+			t.Errorf("%s: %d bytes, %d each and %d for all", name, size, c.want, common)
+		}
 	}
 }
 
@@ -103,9 +100,7 @@ func TestFarApart(t *testing.T) {
 		}
 		boxes = append(boxes, placefile.Corner{Dx: uint32(f.Geometry.Box.MinX), Dy: uint32(f.Geometry.Box.MinY)})
 		f.Ref = uint64(i)
-		if err := w.Add(&f.Record, f.kinds, &f.address); err != nil {
-			t.Fatal(err)
-		}
+		add(t, w, f)
 	}
 	if err := w.Trees(placefile.Fanout); err != nil {
 		t.Fatal(err)
@@ -129,9 +124,7 @@ func TestTree(t *testing.T) {
 	const n = 5000
 	for i := range n {
 		f := point(float64(i*7919%n)*1e-3, float64(i)*1e-3)
-		if err := w.Add(&f.Record, f.kinds, &f.address); err != nil {
-			t.Fatal(err)
-		}
+		add(t, w, f)
 	}
 	if err := w.Trees(n); err != nil {
 		t.Fatal(err)

@@ -10,17 +10,17 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
-// cursor is a place from which a road is travelled: at a node of it, in steps of 1 or -1 through its nodes. No step
-// means that there is no such place.
+// cursor is a position and a direction on a road: at is an index of its nodes, and step is 1 or -1. A zero step means
+// no cursor.
 type cursor struct {
 	road     uint32
 	at, step int32
 }
 
-// ahead is the end of its road to which a cursor leads, as partners has it.
+// ahead returns the end of its road to which a cursor leads, numbered as in partners.
 func (c cursor) ahead() uint32 { return 2*c.road + uint32(1+c.step)/2 }
 
-// start is the place to travel a road from one of its ends.
+// start returns the cursor at an end of a road, into the road.
 func (b *builder) start(end uint32) cursor {
 	if end&1 == 0 {
 		return cursor{end >> 1, 0, 1}
@@ -28,7 +28,7 @@ func (b *builder) start(end uint32) cursor {
 	return cursor{end >> 1, int32(len(b.data.NodesOf(end>>1)) - 1), -1}
 }
 
-// beyond is where the road continues that a cursor is on.
+// beyond returns the start of the road that continues the road of a cursor.
 func (b *builder) beyond(c cursor) cursor {
 	partner := b.partners[c.ahead()]
 	if partner == noPartner {
@@ -37,8 +37,8 @@ func (b *builder) beyond(c cursor) cursor {
 	return b.start(partner - 1)
 }
 
-// edge goes along a road up to where an edge ends: at a junction for any of its modes, at its way's end, or after as
-// many pieces as an edge may have. It returns the nodes, the place behind, and for whom a segment goes on there.
+// edge follows a road to the end of a base edge: a junction for any of its modes, the end of its way, or the greatest
+// number of segments. It returns the nodes, the cursor after them, and the modes whose edge goes on there.
 func (b *builder) edge(c cursor, line []uint32) (_ []uint32, next cursor, on region.Modes) {
 	nodes, m, flags := b.data.NodesOf(c.road), b.modes(c.road), b.flags
 	line = append(line, nodes[c.at])
@@ -58,18 +58,18 @@ func (b *builder) edge(c cursor, line []uint32) (_ []uint32, next cursor, on reg
 	}
 }
 
-// chain is edges that follow one another, of which each continues a segment of the one before for some mode.
+// chain is consecutive base edges, each of which continues the edge of some mode.
 type chain struct {
-	Order uint64 // along the curve
+	Order uint64 // along the Hilbert curve
 	Road  uint32
-	From  uint32 // twice the node of the road, and 1 where it begins against the road
+	From  uint32 // twice the index of the road's node, plus 1 if the chain runs against the road
 }
 
 func (c *chain) start() cursor {
 	return cursor{c.Road, int32(c.From >> 1), 1 - 2*int32(c.From&1)}
 }
 
-// findChains divides all roads into chains, which are sorted along the curve by the middle of their boxes.
+// findChains divides all roads into chains, and sorts these by the middles of their boxes along the Hilbert curve.
 func (b *builder) findChains() (*scratch.Sorter[chain], error) {
 	chains := scratch.NewSorter(b.dir, "road-chains", b.dir.SortMemory(), func(x, y chain) int {
 		if x.Order != y.Order {
@@ -77,7 +77,7 @@ func (b *builder) findChains() (*scratch.Sorter[chain], error) {
 		}
 		return cmp.Or(cmp.Compare(x.Road, y.Road), cmp.Compare(x.From, y.From))
 	})
-	done := make([]uint64, len(b.roads)/64+1) // bits of roads
+	done := make([]uint64, len(b.roads)/64+1) // a bit for each road
 	for i := range uint32(len(b.roads)) {
 		if done[i/64]>>(i%64)&1 != 0 {
 			continue
@@ -99,8 +99,8 @@ func (b *builder) findChains() (*scratch.Sorter[chain], error) {
 	return chains, nil
 }
 
-// firstOf is where the roads that a road is one of, as they continue one another, begin, so that the road is travelled
-// along; or the road's own beginning where they are a ring.
+// firstOf returns the start of the connected roads that contain a road, so that the road is travelled in its direction.
+// If they form a ring, it returns the road's own start and true.
 func (b *builder) firstOf(road uint32) (start cursor, ring bool) {
 	for back := b.start(2*road + 1); ; {
 		before := b.beyond(back)
@@ -114,8 +114,8 @@ func (b *builder) firstOf(road uint32) (start cursor, ring bool) {
 	}
 }
 
-// cutRing finds where a ring of roads is to begin: at a node that is a junction for as many modes as possible, cars
-// first. There all segments of the ring end.
+// cutRing returns the start for a ring of roads: a node that is a junction for as many modes as possible, cars first.
+// The edges of all modes end there.
 func (b *builder) cutRing(start cursor) cursor {
 	at := func(c cursor) *nodeFlags { return &b.flags[b.data.NodesOf(c.road)[c.at]] }
 	best, score := start, uint8(0)
@@ -131,9 +131,9 @@ func (b *builder) cutRing(start cursor) cursor {
 	return best
 }
 
-// divide adds the chains of roads that continue one another. It cuts segments that would have too many points.
+// divide adds the chains of connected roads. It cuts edges that would have too many points.
 func (b *builder) divide(start cursor, chains *scratch.Sorter[chain]) error {
-	var points [len(modes)]int // of the segment of each mode so far
+	var points [len(modes)]int // of the edge of each mode so far
 	first, box := start, geo.EmptyBox
 	for c := start; ; {
 		var on region.Modes

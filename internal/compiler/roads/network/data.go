@@ -12,14 +12,13 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
-// Data are the roads of one or more extracts. What grows with the extracts is in scratch files, apart from the
-// restrictions.
+// Data is the roads of extracts. Apart from the restrictions, it is in temporary files.
 type Data struct {
-	Nodes   *scratch.Array[Node]    // those that roads use
-	Special *scratch.Array[Special] // by node, one for each
-	// Roads are by way id; several for a way of which the extract lacks nodes, one for each part without a gap.
+	Nodes   *scratch.Array[Node]    // of roads
+	Special *scratch.Array[Special] // sorted by node
+	// Roads are sorted by way id. A way with missing nodes has a road for each part without a gap.
 	Roads *scratch.Array[Road]
-	// RoadNodes are indexes into Nodes: those of each road, one road after the other. See NodesOf.
+	// RoadNodes are the nodes of all roads, as indexes into Nodes. See NodesOf.
 	RoadNodes    *scratch.Array[uint32]
 	Restrictions []Restriction
 	Texts        *scratch.Texts // names and details of roads
@@ -28,18 +27,18 @@ type Data struct {
 // Node is a node of a road, in 1e-7 degrees.
 type Node struct{ Lat, Lon int32 }
 
-// Special is what a node has that matters to who passes it.
+// Special is a node with a barrier or a control.
 type Special struct {
 	Node    uint32
-	Stops   region.Modes // those who cannot pass
+	Stops   region.Modes // those that cannot pass
 	Control roadgraph.ControlFlags
 	_       [2]uint8
 }
 
-// Road is a way, or a part of one, that somebody may travel.
+// Road is a way, or a part of one, that some mode may travel.
 type Road struct {
 	Way int64
-	// FirstNode is where its nodes begin in Data.RoadNodes. They end where the next road's begin.
+	// FirstNode is the index of its first node in Data.RoadNodes. The next road's nodes follow its own.
 	FirstNode          uint64
 	Name, Ref, Details uint32 // numbers of Data.Texts; see roadgraph.AppendDetail
 	profile.Attributes
@@ -47,17 +46,17 @@ type Road struct {
 
 // Restriction is a turn restriction: from a way, over a node or ways, to a way.
 type Restriction struct {
-	From, To int64  // ids of ways, as ViaWays; all of them are in Data.Roads
+	From, To int64  // ids of ways in Data.Roads, as ViaWays
 	ViaNode  uint32 // an index into Data.Nodes, or NoNode when ViaWays is set
 	ViaWays  []int64
-	Only     bool         // only_…: the turn that must be made; otherwise the one that must not
-	Modes    region.Modes // to whom it applies
+	Only     bool         // an only_ restriction: the turn is mandatory, otherwise forbidden
+	Modes    region.Modes // to which it applies
 }
 
-// NoNode stands for no node: Data has one less than would be numbered so.
+// NoNode means no node. Data has fewer nodes.
 const NoNode = math.MaxUint32
 
-// NewData makes Data of nothing, whose files are in dir.
+// NewData makes empty Data with files in dir.
 func NewData(dir *scratch.Dir) (*Data, error) {
 	texts, err := scratch.NewTexts(dir, "road-texts")
 	return &Data{
@@ -66,7 +65,7 @@ func NewData(dir *scratch.Dir) (*Data, error) {
 	}, err
 }
 
-// NodesOf returns the nodes of a road as indexes into Nodes, at least two.
+// NodesOf returns the nodes of a road as indexes into Nodes. There are at least two.
 func (d *Data) NodesOf(road uint32) []uint32 {
 	roads, nodes := d.Roads.Slice(), d.RoadNodes.Slice()
 	if int(road)+1 < len(roads) {
@@ -75,7 +74,7 @@ func (d *Data) NodesOf(road uint32) []uint32 {
 	return nodes[roads[road].FirstNode:]
 }
 
-// FirstOf returns the first road of a way, or where it would be.
+// FirstOf returns the first road of a way, or the index at which it would be.
 func (d *Data) FirstOf(way int64) uint32 {
 	i, _ := slices.BinarySearchFunc(d.Roads.Slice(), way, func(r Road, way int64) int { return cmp.Compare(r.Way, way) })
 	return uint32(i)

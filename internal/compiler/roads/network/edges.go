@@ -13,41 +13,41 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
-// edgeEnd is an end of an edge at a junction. Its number is twice the edge's, and 1 where it is the last one; that is
-// also the number of the arc that leaves the node there. Next is the next end at the same node, in the order of their
-// numbers; after the last one comes the first.
+// edgeEnd is an end of a base edge at a junction. Its number is twice the base edge's, plus 1 for the last node. This
+// is also the number of the arc that leaves the node there. Next is the end with the next greater number at the same
+// node, and after the last one the first.
 type edgeEnd struct {
 	Next    uint32
-	Bearing uint32       // at which the edge leaves the node
-	Two     region.Modes // those of which exactly two pieces of road meet there
+	Bearing uint32       // of the base edge as it leaves the node; see bearing
+	Two     region.Modes // those with exactly two segments there
 	Blocked region.Modes // those that cannot pass the node
-	// Restricted says that restrictions are over the node.
+	// Restricted says that turn restrictions involve the node.
 	Restricted bool
 	_          uint8
 }
 
-// emitter puts together the edges of all chains, with their shapes, their controls and the leaves of the index.
+// emitter writes the base edges of all chains, with their shapes, controls and leaves of the index.
 type emitter struct {
 	*builder
 	shape, controls *region.SectionWriter
 	leaves          [len(roadgraph.Indexes)]*leafWriter
-	made            int       // edges
-	unused          sync.Pool // of pieces
+	made            int       // base edges
+	unused          sync.Pool // of edge batches
 }
 
 const (
-	// maxEdges is how many edges there may be: arcs have numbers of 32 bits, and copies need some.
+	// maxEdges limits the base edges: arcs have numbers of 32 bits, and states need some.
 	maxEdges = 1<<31 - 1<<24
-	// someChains and someEdges are how many one goroutine works on at a time.
+	// someChains and someEdges are how many one goroutine processes at a time.
 	someChains = 512
 	someEdges  = 4096
 )
 
-// makeEdges makes the edges of chains in their order, and finds where they meet.
+// makeEdges makes the base edges of chains in order, and finds where they meet.
 func (b *builder) makeEdges(ctx context.Context, chains *scratch.Sorter[chain]) error {
 	e := &emitter{builder: b, shape: b.w.Direct(roadgraph.ShapeSection, sizeOf[uint32]()),
 		controls: b.w.Spool(roadgraph.ControlsSection, sizeOf[roadgraph.Control]()),
-		unused:   sync.Pool{New: func() any { return &pieces{into: map[cursor]uint32{}} }}}
+		unused:   sync.Pool{New: func() any { return &edgeBatch{into: map[cursor]uint32{}} }}}
 	for i := range e.leaves {
 		e.leaves[i] = newLeafWriter(b.w, b.dir, &roadgraph.Indexes[i])
 	}
@@ -71,8 +71,8 @@ func (b *builder) makeEdges(ctx context.Context, chains *scratch.Sorter[chain]) 
 			return nil
 		})
 		give(some)
-	}, func(some []chain) (*pieces, error) {
-		p := e.unused.Get().(*pieces)
+	}, func(some []chain) (*edgeBatch, error) {
+		p := e.unused.Get().(*edgeBatch)
 		for i := range some {
 			p.chain(b, &some[i])
 		}
@@ -86,11 +86,11 @@ func (b *builder) makeEdges(ctx context.Context, chains *scratch.Sorter[chain]) 
 	return cmp.Or(e.shape.Close(), e.leaves[0].finish(), e.leaves[1].finish())
 }
 
-// points is how many words of shapes there are so far.
+// points returns the number of words of shapes so far.
 func (e *emitter) points() uint32 { return uint32(e.shape.Len() / 4) }
 
-// take adds the edges that were made of some chains.
-func (e *emitter) take(p *pieces) error {
+// take adds the base edges of some chains.
+func (e *emitter) take(p *edgeBatch) error {
 	e.bar.Add(int64(len(p.edges)))
 	first, points := uint32(e.made), e.points()
 	if e.edgeCount >= maxEdges || int64(points)+int64(len(p.shape)) > math.MaxUint32-3*roadgraph.MaxBaseEdgeSegments {
@@ -99,7 +99,7 @@ func (e *emitter) take(p *pieces) error {
 	for i := range p.edges {
 		edge := &p.edges[i]
 		used := &e.usedAs[edge.Road]
-		if *used == 0 { // roads are in the file in the order in which edges are of them
+		if *used == 0 { // roads are in the order of their first base edges
 			if err := e.roadOf.Append(edge.Road); err != nil {
 				return err
 			}
@@ -136,7 +136,7 @@ func (e *emitter) take(p *pieces) error {
 	return err
 }
 
-// join adds an end of an edge to those at its node, of which it is the last one so far.
+// join adds an end of a base edge to those at its node. Its number is the greatest so far.
 func (b *builder) join(end uint32, m meeting) {
 	ends, last := b.ends, &b.lastEnd[m.node]
 	m.Next = end

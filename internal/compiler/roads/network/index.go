@@ -10,8 +10,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
-// leafWriter writes the snapping index. Its leaves lie in the order of the edges, which is that of the curve:
-// neighbours in the index are then neighbours in the list of edges, too.
+// leafWriter writes the snapping index. Its leaves are in the order of the base edges, that of the Hilbert curve, so
+// that neighbours in the index are also neighbours in the list of base edges.
 type leafWriter struct {
 	w      *region.Writer
 	names  *roadgraph.Index
@@ -37,7 +37,7 @@ func (l *leafWriter) add(one leaf) error {
 	return nil
 }
 
-// flush writes the group as so many leaves.
+// flush writes the group with empty leaves up to a number of leaves.
 func (l *leafWriter) flush(leaves int) error {
 	whole := geo.EmptyBox
 	for i := range l.group {
@@ -48,7 +48,7 @@ func (l *leafWriter) flush(leaves int) error {
 	for i, one := range l.group {
 		leaf, box := &group[i], &one.box
 		leaf.BaseEdge, leaf.Skip = uint16(one.edge-first), uint8(one.skip)
-		leaf.Info = roadgraph.NewLeafInfo(one.pieces, one.modes)
+		leaf.Info = roadgraph.NewLeafInfo(one.segments, one.modes)
 		leaf.MinX, leaf.MaxX = parts(box.MinX, box.MaxX, whole.MinX, whole.MaxX)
 		leaf.MinY, leaf.MaxY = parts(box.MinY, box.MaxY, whole.MinY, whole.MaxY)
 	}
@@ -56,7 +56,7 @@ func (l *leafWriter) flush(leaves int) error {
 	return cmp.Or(region.Append(l.leaves, group[:leaves]...), region.Append(l.groups, first), l.boxes.Append(whole))
 }
 
-// parts are the bounds of a box in parts of the group's, rounded outwards.
+// parts returns the bounds of a box in steps of its group's box, rounded outwards.
 func parts(from, to, groupFrom, groupTo int32) (uint8, uint8) {
 	size := int64(groupTo) - int64(groupFrom)
 	if size == 0 {
@@ -74,7 +74,7 @@ func (l *leafWriter) finish() error {
 			return err
 		}
 	}
-	// A sixteenth of the groups' boxes, and so on: little enough to be made in memory.
+	// The levels take a sixteenth of the groups' boxes: small enough for memory.
 	if err := l.boxes.Append(geo.AppendTreeLevels(nil, l.boxes.Slice())...); err != nil {
 		return err
 	}

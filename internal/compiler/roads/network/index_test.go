@@ -26,7 +26,7 @@ func TestLeavesFarApart(t *testing.T) {
 	l := newLeafWriter(w, dir, &roadgraph.Indexes[0])
 	edges := []uint32{7, 7 + math.MaxUint16, 8 + math.MaxUint16, 1 << 30}
 	for _, edge := range edges {
-		if err := l.add(leaf{edge: edge, pieces: 1, modes: region.Car, box: geo.Box{}}); err != nil {
+		if err := l.add(leaf{edge: edge, segments: 1, modes: region.Car, box: geo.Box{}}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -2,8 +2,8 @@ package network
 
 import "github.com/mapsedge/caddy-maps/internal/region"
 
-// nodeFlags say of a node for whom it is a junction, where exactly two pieces of road of a mode meet, whether it is
-// special, and whether restrictions are over it.
+// nodeFlags are the modes for which a node is a junction (3 bits), the modes with exactly two segments there (3 bits),
+// whether it is special, and whether turn restrictions involve it.
 type nodeFlags uint8
 
 const (
@@ -12,23 +12,27 @@ const (
 	restrictedBit = nodeFlags(1 << 7)
 )
 
-// junction are the modes for which segments end at a node: where not exactly two pieces of road meet, where the mode
-// cannot pass, where the two differ in anything that a segment has one value of, and where a turn restriction acts.
+// junction returns the modes whose edges end at a node, because of any of these:
+//
+//   - It does not have exactly two segments of the mode.
+//   - A barrier stops the mode.
+//   - An attribute of the road changes, such as name, class, access or speed.
+//   - It is a via node of a turn restriction, or an end of a via way.
 func (f nodeFlags) junction() region.Modes { return region.Modes(f) & allModes }
 
-// two are the modes of which exactly two pieces of road meet at a node.
+// two returns the modes with exactly two segments at a node.
 func (f nodeFlags) two() region.Modes { return region.Modes(f>>twoBits) & allModes }
 
-// mark makes a node a junction for those of some modes that come there.
+// mark makes a node a junction for those of some modes that have segments there.
 func (f *nodeFlags) mark(m region.Modes) { *f |= nodeFlags(m & (f.two() | f.junction())) }
 
-// count adds a piece of road of some modes. Until all are counted, the bits of each mode are how many, up to three.
+// count adds a segment of some modes. Until all are counted, the two bits of a mode are a counter up to three.
 func (f *nodeFlags) count(m region.Modes) {
 	m &^= f.junction() & f.two()
 	*f ^= nodeFlags(m&f.junction())<<twoBits ^ nodeFlags(m)
 }
 
-// markJunctions fills the flags of all nodes and finds which roads continue one another.
+// markJunctions fills the flags of all nodes, and finds the roads that continue one another.
 func (b *builder) markJunctions() {
 	flags := b.flags
 	for i := range uint32(len(b.roads)) {
@@ -66,12 +70,12 @@ func (b *builder) markJunctions() {
 	}
 }
 
-// noPartner marks the end of a road on which no other one continues. Others are one more than their number, which
-// is twice the road's, and 1 for its last node.
+// noPartner marks the end of a road that no other road continues. Other partners are 1 plus the number of an end, which
+// is twice the road's number, plus 1 for its last node.
 const noPartner = 0
 
-// linkRoads finds for each end of a road the end of the road on which it continues for any mode. Where modes differ in
-// that, the first of them has its way, and the node is a junction for the others.
+// linkRoads finds for each end of a road the end of the road that continues it for some mode. If modes differ, the
+// first one takes precedence, and the node is a junction for the others.
 func (b *builder) linkRoads() {
 	flags, waiting := b.flags, b.lastEnd
 	for _, mode := range modes {
@@ -97,10 +101,10 @@ func (b *builder) linkRoads() {
 	}
 }
 
-// link has two ends of roads that meet for a mode continue one another, and reports whether they do.
+// link makes two ends of roads that meet for a mode partners, and reports whether they are.
 func (b *builder) link(x, y uint32, mode region.Modes) bool {
-	// One travels x's road along where that ends here, and y's where it begins here.
-	if x>>1 != y>>1 && b.inSegment(x>>1, mode, x&1 == 0) != b.inSegment(y>>1, mode, y&1 == 1) {
+	// x's road is travelled forward if its last node is here, and y's if its first node is.
+	if x>>1 != y>>1 && b.edgeAttributes(x>>1, mode, x&1 == 0) != b.edgeAttributes(y>>1, mode, y&1 == 1) {
 		return false
 	}
 	partners := b.partners
@@ -110,8 +114,8 @@ func (b *builder) link(x, y uint32, mode region.Modes) bool {
 	return partners[x] == y+1
 }
 
-// inSegment is a road with no more than what is the same all along a segment of a mode.
-func (b *builder) inSegment(road uint32, mode region.Modes, against bool) Road {
+// edgeAttributes returns a road with only the attributes that are constant along an edge of a mode.
+func (b *builder) edgeAttributes(road uint32, mode region.Modes, against bool) Road {
 	r := b.roads[road]
 	r.Way, r.FirstNode, r.Details = 0, 0, 0
 	if against {

@@ -11,11 +11,11 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
-// writeRoads writes the roads that edges are of, their kinds, names and details.
+// writeRoads writes the roads of base edges, with their kinds, names and details.
 func (b *builder) writeRoads() error {
 	names, failed := newTextWriter(b, roadgraph.NamesSection)
 	texts, failedToo := newTextWriter(b, roadgraph.DetailTextSection)
-	known, err := scratch.NewTexts(b.dir, "road-kinds") // their bytes
+	known, err := scratch.NewTexts(b.dir, "road-kinds") // of bytes
 	if err := cmp.Or(failed, failedToo, err); err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func (b *builder) writeRoads() error {
 			err = cmp.Or(err, region.Append(kinds, kind))
 		}
 		err = cmp.Or(failed, failedToo, err, region.Append(out, roadgraph.Road{WayLow: uint32(r.Way),
-			WayHigh: uint32(uint64(r.Way) >> 32), Name: name, Kind: k - 1})) // 0 is the empty text
+			WayHigh: uint32(uint64(r.Way) >> 32), Name: name, Kind: k - 1})) // number 0 is the empty text
 		if r.Details != 0 && err == nil {
 			var text uint32
 			text, err = texts.add(r.Details)
@@ -47,26 +47,26 @@ func (b *builder) writeRoads() error {
 	return cmp.Or(out.Close(), known.Free())
 }
 
-// textWriter writes texts of roads to a section, each once, in the order in which roads use them.
+// textWriter writes texts of roads to a section, each once, in the order of their first use.
 type textWriter struct {
 	texts  *scratch.Texts
 	out    *region.SectionWriter
-	places []uint32 // of each text in the file; 0 for those that are not there
+	places []uint32 // the offset of each text; 0 if it is not written yet
 }
 
-// newTextWriter begins with the empty text, which is at 0.
+// newTextWriter writes the empty text at offset 0.
 func newTextWriter(b *builder, section string) (*textWriter, error) {
 	t := &textWriter{b.data.Texts, b.w.Spool(section, 1), zeros[uint32](b, section+"-places", b.data.Texts.Len())}
 	return t, cmp.Or(b.failed, t.write(nil))
 }
 
-// write writes a text and how long it is.
+// write writes the length of a text and the text.
 func (t *textWriter) write(text []byte) error {
 	text = text[:min(len(text), math.MaxUint16)]
 	return cmp.Or(region.Append(t.out, uint16(len(text))), region.Append(t.out, text...))
 }
 
-// add returns the place of a text.
+// add returns the offset of a text, and writes it if it is new.
 func (t *textWriter) add(text uint32) (uint32, error) {
 	place := &t.places[text]
 	if text == 0 || *place != 0 {

@@ -1,8 +1,15 @@
-// Package network compiles roads into the network that package roadgraph reads.
+// Package network compiles roads into the network that package roadgraph reads, which defines its terms: segment, edge,
+// base edge, arc, state, turn. Tags and OpenStreetMap's members are no longer known here. Begin at Write, which does
+// these steps:
 //
-// Roads are joined to chains where they continue one another, the chains are sorted along a curve over the Earth, and
-// each is cut into edges; then turns are made where edges meet. Write does these steps in this order. Everything that
-// grows with the extract is in flat arrays in temporary files; see package scratch.
+//  1. find the junctions of each mode (junctions.go);
+//  2. join roads that continue one another to chains, and sort these along a Hilbert curve (chains.go);
+//  3. cut the chains into base edges (edgebatch.go, edges.go), with a spatial index (index.go);
+//  4. make the automaton of turn restrictions (restrictions.go);
+//  5. make the turns where base edges meet (turns.go);
+//  6. write names and details (names.go).
+//
+// Data that grows with the extract is in flat arrays in temporary files; see package scratch.
 package network
 
 import (
@@ -19,7 +26,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
-// modes are all of them, in the order in which they have their say where they differ.
+// modes are all modes. Where they differ, the first one takes precedence.
 var modes = [...]region.Modes{region.Car, region.Bicycle, region.Foot}
 
 const allModes = region.Car | region.Bicycle | region.Foot
@@ -35,28 +42,28 @@ type builder struct {
 	bar *pipeline.Bar
 	w   *region.Writer
 
-	// What follows grows with the extract, and is in temporary files; see zeros.
-	free   []func() error // what removes the files, any number of times
+	// The following fields grow with the extract, and are in temporary files; see zeros.
+	free   []func() error // remove the files, any number of times
 	failed error
 
 	flags     []nodeFlags
-	lastEnd   []uint32 // for each node the last end found there, and 1: of a road in linkRoads, then of an edge
-	partners  []uint32 // of the ends of roads; see linkRoads
+	lastEnd   []uint32 // for each node 1 plus the last end found there: of a road in linkRoads, then of a base edge
+	partners  []uint32 // for each end of a road; see linkRoads
 	edgeCount int
 	edges     []roadgraph.BaseEdge
-	edgeFlags []roadgraph.BaseEdgeFlags // of edges, less what belongs to turns
-	ends      []edgeEnd                 // of edges
-	usedAs    []uint32                  // for each road its number in the file, and 1
-	roadOf    *scratch.Array[uint32]    // for each road of the file its number
+	edgeFlags []roadgraph.BaseEdgeFlags // of base edges, without those about turns
+	ends      []edgeEnd                 // of base edges
+	usedAs    []uint32                  // for each road 1 plus its number in the file
+	roadOf    *scratch.Array[uint32]    // for each road of the file its number in data
 
-	via  map[uint32]bool   // roads over which restrictions lead
-	into map[cursor]uint32 // the ends of their edges, by where the edge is entered there
+	via  map[uint32]bool   // roads that are via members of restrictions
+	into map[cursor]uint32 // the ends of their base edges, by the place where these are entered
 
-	line []uint32 // nodes of an edge
+	line []uint32 // the nodes of a base edge
 }
 
-// Write compiles roads and adds them to a region file. The same input gives the same bytes. The positions of nodes are
-// freed when they are not needed any more.
+// Write compiles roads and adds them to a region file. The same input gives the same bytes. It frees the positions of
+// nodes when they are no longer needed.
 func Write(ctx context.Context, w *region.Writer, d *Data, dir *scratch.Dir, bar *pipeline.Bar) error {
 	if d.Roads.Len() == 0 {
 		return nil
@@ -96,7 +103,7 @@ func (b *builder) write(ctx context.Context) error {
 	return cmp.Or(direct(b.w, roadgraph.BaseEdgesSection, b.edges), b.writeRoads())
 }
 
-// zeros makes an array in a temporary file. An error is in failed.
+// zeros makes an array of zeros in a temporary file. It stores an error in failed.
 func zeros[T any](b *builder, name string, n int) []T {
 	a := scratch.NewArray[T](b.dir, name)
 	data, err := a.Extend(n)
@@ -124,18 +131,18 @@ func sizeOf[T any]() int {
 	return int(unsafe.Sizeof(zero))
 }
 
-// modes are those that may travel a road at all.
+// modes returns the modes that may travel a road in some direction.
 func (b *builder) modes(road uint32) region.Modes {
 	return b.roads[road].Forward | b.roads[road].Backward
 }
 
-// specialAt is what there is at a node that is special.
+// specialAt returns the data of a special node.
 func (b *builder) specialAt(node uint32) Special {
 	i, _ := slices.BinarySearchFunc(b.special, node, func(s Special, node uint32) int { return cmp.Compare(s.Node, node) })
 	return b.special[i]
 }
 
-// reversed is what a road is to those who look at it from its last node.
+// reversed returns the attributes of a road in the opposite direction.
 func reversed(a profile.Attributes) profile.Attributes {
 	a.Forward, a.Backward = a.Backward, a.Forward
 	a.DestinationForward, a.DestinationBackward = a.DestinationBackward, a.DestinationForward

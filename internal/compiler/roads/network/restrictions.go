@@ -7,32 +7,32 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// automaton is what a route has to remember of the arcs it came by so that it never completes a forbidden sequence: the
-// longest beginning of one that it stands at the end of (Aho and Corasick, with arcs for letters). States of one arc
-// are no more than the arc itself; each longer one becomes a copy of its arc in the graph.
+// automaton keeps routes from completing a forbidden sequence of arcs. It is an Aho-Corasick automaton whose letters
+// are arcs: a state is the longest beginning of a forbidden sequence that a route has just travelled. A state of one
+// arc is the arc itself. Each longer one becomes a roadgraph.State.
 type automaton struct {
-	states    []state // those of nothing, for each of modes, come first
+	states    []state // first the empty state of each mode
 	next      map[step]int32
 	forbidden map[step]bool
-	copies    []int32 // states, in the order of the copies
+	stored    []int32 // the states of more than one arc, in the order of the file
 }
 
 type state struct {
 	mode    region.Modes
 	arc     uint32 // the last one
-	number  uint32 // of the arc or of the copy
+	number  uint32 // of the arc, or of the state in the file
 	length  int
 	before  int32 // the state without the last arc
-	shorter int32 // the longest other state that is an end of this one; -1 where there is none
+	shorter int32 // the longest other state that is a suffix of this one, or -1 (failure link)
 }
 
-// step is an arc by which a route leaves a state.
+// step is an arc that follows a state.
 type step struct {
 	state int32
 	arc   uint32
 }
 
-// forbid adds sequences that begin alike, for one of modes.
+// forbid adds forbidden sequences for a mode: arcs, followed by any of last.
 func (m *automaton) forbid(mode int, arcs, last []uint32) {
 	if len(last) == 0 {
 		return
@@ -52,28 +52,28 @@ func (m *automaton) forbid(mode int, arcs, last []uint32) {
 	}
 }
 
-// link finds the shorter state of each, from the short ones to the long ones, and numbers the copies.
-func (m *automaton) link(firstCopy uint32) {
+// link sets the failure links, from short states to long ones, and numbers the states that the file stores.
+func (m *automaton) link(firstState uint32) {
 	for i := range m.states {
 		if m.states[i].length > 1 {
-			m.copies = append(m.copies, int32(i))
+			m.stored = append(m.stored, int32(i))
 		}
 	}
-	slices.SortStableFunc(m.copies, func(a, b int32) int { return cmp.Compare(m.states[a].length, m.states[b].length) })
-	for _, i := range m.copies {
+	slices.SortStableFunc(m.stored, func(a, b int32) int { return cmp.Compare(m.states[a].length, m.states[b].length) })
+	for _, i := range m.stored {
 		s := &m.states[i]
 		s.shorter = m.follow(m.states[s.before].shorter, s.arc)
 	}
-	slices.SortFunc(m.copies, func(a, b int32) int {
+	slices.SortFunc(m.stored, func(a, b int32) int {
 		x, y := &m.states[a], &m.states[b]
 		return cmp.Or(cmp.Compare(x.mode, y.mode), cmp.Compare(x.arc, y.arc), cmp.Compare(a, b))
 	})
-	for i, at := range m.copies {
-		m.states[at].number = firstCopy + uint32(i)
+	for i, at := range m.stored {
+		m.states[at].number = firstState + uint32(i)
 	}
 }
 
-// follow is the state after one more arc.
+// follow returns the state after one more arc.
 func (m *automaton) follow(at int32, arc uint32) int32 {
 	for {
 		if next, ok := m.next[step{at, arc}]; ok {
@@ -86,7 +86,7 @@ func (m *automaton) follow(at int32, arc uint32) int32 {
 	}
 }
 
-// step is the arc, or the copy of it, that a route in a state gets on to when it goes on to an arc, and whether it may.
+// step returns the number of the arc or state that follows a state when a route goes on to an arc, and whether it may.
 func (m *automaton) step(at int32, arc uint32) (to uint32, allowed bool) {
 	for s := at; s >= 0; s = m.states[s].shorter {
 		if m.forbidden[step{s, arc}] {
@@ -99,10 +99,10 @@ func (m *automaton) step(at int32, arc uint32) (to uint32, allowed bool) {
 	return arc, true
 }
 
-// restrictions makes the automaton of the forbidden sequences of arcs that the restrictions of the extract are.
+// restrictions makes the automaton of the extract's turn restrictions.
 //
-// An only_ restriction forbids every other way to go on once the way from its first member over all its via members has
-// been taken. A restriction that leads where the mode may not go is left out.
+// An only_ restriction forbids all other arcs after the arcs of its from and via members. A restriction to a road that
+// the mode may not travel is left out.
 func (b *builder) restrictions() *automaton {
 	m := &automaton{next: map[step]int32{}, forbidden: map[step]bool{}}
 	for _, mode := range modes {
@@ -130,8 +130,8 @@ func (b *builder) restrictions() *automaton {
 	return m
 }
 
-// restrict forbids what a restriction is about: to come to a node by an arc of its from member, to follow the arcs of
-// the via members to a last node, and to go on there.
+// restrict adds a restriction: from an arc of its from member to the node start, over the arcs of the via members to
+// the node last, and on.
 func (b *builder) restrict(m *automaton, mode int, r *Restriction, start uint32, via []uint32, last uint32) {
 	wanted := b.endsOf(r.To, last)
 	for _, from := range b.endsOf(r.From, start) {
@@ -159,7 +159,7 @@ func (b *builder) restrict(m *automaton, mode int, r *Restriction, start uint32,
 	}
 }
 
-// endsAt are the ends of edges at a node.
+// endsAt returns the ends of base edges at a node.
 func (b *builder) endsAt(node uint32) []uint32 {
 	last := b.lastEnd[node]
 	if last == 0 {
@@ -168,7 +168,7 @@ func (b *builder) endsAt(node uint32) []uint32 {
 	return b.meeting(nil, last-1)
 }
 
-// endsOf are those of a way, if it ends at the node.
+// endsOf returns the ends of a way's base edges at a node, if the way ends there.
 func (b *builder) endsOf(way int64, node uint32) []uint32 {
 	return slices.DeleteFunc(b.endsAt(node), func(end uint32) bool {
 		road := b.roadOf.Slice()[b.edges[end>>1].Road]
@@ -177,8 +177,8 @@ func (b *builder) endsOf(way int64, node uint32) []uint32 {
 	})
 }
 
-// along are the arcs that follow ways, each from one end to the other, beginning at a node, and the node to which they
-// lead; false where the ways do not connect or the mode may not travel them.
+// along returns the arcs over consecutive ways from a node, and the node to which they lead. It returns false if the
+// ways do not connect, or if the mode may not travel them.
 func (b *builder) along(ways []int64, node uint32, mode region.Modes) (arcs []uint32, end uint32, ok bool) {
 	for _, way := range ways {
 		road := b.data.FirstOf(way)

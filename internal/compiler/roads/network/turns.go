@@ -13,7 +13,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
-// meeting appends the ends of edges at the node of one of them, in their order.
+// meeting appends the ends of base edges at the node of one of them, in order.
 func (b *builder) meeting(to []uint32, end uint32) []uint32 {
 	ends := b.ends
 	last := end
@@ -27,12 +27,13 @@ func (b *builder) meeting(to []uint32, end uint32) []uint32 {
 	}
 }
 
-// modesOf is a set of modes of an edge for who travels it as an arc: that of OpenForward is OpenBackward against it.
+// modesOf returns a set of modes for an arc. For an arc against its base edge, OpenForwardSet becomes OpenBackwardSet,
+// and so on.
 func (b *builder) modesOf(set int, arc uint32) region.Modes {
 	return b.edgeFlags[arc>>1].Modes(set + int(arc&1)*(roadgraph.OpenBackwardSet-roadgraph.OpenForwardSet))
 }
 
-// bounds are the modes whose segments begin or end at an end of an edge.
+// bounds returns the modes whose edges begin or end at an end of a base edge.
 func (b *builder) bounds(end uint32) region.Modes {
 	flags := b.edgeFlags[end>>1+end&1]
 	if end&1 == 0 {
@@ -41,18 +42,17 @@ func (b *builder) bounds(end uint32) region.Modes {
 	return ^flags.Open() | flags.Modes(roadgraph.BeginsEdgeSet)
 }
 
-// leaving are the modes that may leave a node by an end of an edge, where their segments begin.
+// leaving returns the modes with an arc that leaves a node by an end of a base edge.
 func (b *builder) leaving(end uint32) region.Modes {
 	return b.bounds(end) & b.modesOf(roadgraph.OpenForwardSet, end)
 }
 
-// arriving are those that may come to the node there.
+// arriving returns the modes with an arc that arrives at the node there.
 func (b *builder) arriving(end uint32) region.Modes {
 	return b.bounds(end) & b.modesOf(roadgraph.OpenForwardSet, end^1)
 }
 
-// arc is the arc of the segment by which a mode leaves a node; the one by which it arrives is the same with another
-// lowest bit.
+// arc returns the arc by which a mode leaves a node. The one by which it arrives differs in the lowest bit.
 func (b *builder) arc(end uint32, mode region.Modes) uint32 {
 	if end&1 != 0 {
 		for b.edgeFlags[end>>1].Modes(roadgraph.BeginsEdgeSet)&mode == 0 {
@@ -62,11 +62,11 @@ func (b *builder) arc(end uint32, mode region.Modes) uint32 {
 	return end
 }
 
-// makeTurns writes the turns of all edges, and the copies of arcs that restrictions over ways need.
+// makeTurns writes the turns of all base edges, and the states of via-way restrictions.
 func (b *builder) makeTurns(ctx context.Context, m *automaton) error {
 	edges := b.edges
-	count := len(edges) - 1 // the last one stands for the end
-	for _, at := range m.copies {
+	count := len(edges) - 1 // the last one marks the end
+	for _, at := range m.stored {
 		s := &m.states[at]
 		b.edgeFlags[s.arc>>1] |= roadgraph.FlagsOf(roadgraph.HasStatesSet, s.mode)
 	}
@@ -95,33 +95,33 @@ func (b *builder) makeTurns(ctx context.Context, m *automaton) error {
 		return err
 	}
 	edges[count].FirstTurn = words()
-	var copies []roadgraph.State
-	for _, at := range m.copies {
+	var states []roadgraph.State
+	for _, at := range m.stored {
 		s := &m.states[at]
-		copies = append(copies, roadgraph.State{Mode: uint32(s.mode), Arc: s.arc, FirstTurn: words()})
+		states = append(states, roadgraph.State{Mode: uint32(s.mode), Arc: s.arc, FirstTurn: words()})
 		w := &turnWriter{builder: b, automaton: m}
-		w.copy(at)
+		w.turnsOf(at)
 		if err := region.Append(out, w.words...); err != nil {
 			return err
 		}
 	}
-	if len(copies) > 0 {
-		copies = append(copies, roadgraph.State{FirstTurn: words()})
+	if len(states) > 0 {
+		states = append(states, roadgraph.State{FirstTurn: words()})
 	}
 	b.bar.Finish()
-	return cmp.Or(out.Close(), direct(b.w, roadgraph.StatesSection, copies))
+	return cmp.Or(out.Close(), direct(b.w, roadgraph.StatesSection, states))
 }
 
-// turnWriter makes the turns of some edges in a row.
+// turnWriter makes the turns of consecutive base edges.
 type turnWriter struct {
 	*builder
 	*automaton
 	edges []roadgraph.BaseEdge
 	words []uint32
-	group []uint32 // ends of edges at a node
+	group []uint32 // ends of base edges at a node
 }
 
-// edge makes the turns of an edge. It notes where they begin, counted from those of the first of the edges.
+// edge makes the turns of a base edge. It sets FirstTurn, counted from the first turn of the writer.
 func (w *turnWriter) edge(number uint32, edge *roadgraph.BaseEdge) error {
 	edge.FirstTurn = uint32(len(w.words))
 	var back [2]bool
@@ -135,10 +135,10 @@ func (w *turnWriter) edge(number uint32, edge *roadgraph.BaseEdge) error {
 	return nil
 }
 
-// copy writes the turns of a copy, which is a state of the automaton.
-func (w *turnWriter) copy(of int32) {
+// turnsOf writes the turns of a state of the automaton.
+func (w *turnWriter) turnsOf(of int32) {
 	s := &w.states[of]
-	end := s.arc ^ 1 // of the segment's first edge, for the arc that ends there
+	end := s.arc ^ 1 // of the edge's first base edge, for the arc that ends there
 	if s.arc&1 == 0 {
 		for end = s.arc + 1; w.bounds(end)&s.mode == 0; {
 			end += 2
@@ -147,13 +147,13 @@ func (w *turnWriter) copy(of int32) {
 	w.turns(end, s.mode, of)
 }
 
-// nothing is the state of a route that remembers no more than its arc.
+// nothing is the state of a route that remembers only its arc.
 const nothing = -1
 
-// turns writes the turns at an end of an edge for some modes: those of a copy, if a state is given. It reports whether
-// the last one is the usual turn back, which has no word; that of a copy always has one.
+// turns writes the turns at an end of a base edge for some modes: those of a state, if one is given. It reports whether
+// the last one is the usual U-turn, which takes no word. The U-turn of a state always takes one.
 func (w *turnWriter) turns(end uint32, m region.Modes, of int32) (back bool) {
-	from := arrival{end: end, edgeEnd: w.ends[end], modes: w.arriving(end) & m, copied: of != nothing}
+	from := arrival{end: end, edgeEnd: w.ends[end], modes: w.arriving(end) & m, stored: of != nothing}
 	if from.modes == 0 {
 		return false
 	}
@@ -171,23 +171,23 @@ func (w *turnWriter) turns(end uint32, m region.Modes, of int32) (back bool) {
 			w.turn(&from, to)
 		}
 	}
-	return w.turn(&from, end) // last: by then readers know whether the road goes on
+	return w.turn(&from, end) // last, when readers know whether the road goes on
 }
 
-// arrival is how some modes come to an end of an edge.
+// arrival is the arrival of some modes at an end of a base edge.
 type arrival struct {
 	end uint32
 	edgeEnd
-	modes, through region.Modes      // through are those for whom the edge is no more than any other
-	states         [len(modes)]int32 // of the automaton, where restrictions are over the node
-	copied         bool
+	modes, through region.Modes      // through are the modes without destination-only access
+	states         [len(modes)]int32 // of the automaton, if the end is restricted
+	stored         bool
 }
 
-// otherArc stands for a segment's own other arc as the target of a turn.
+// otherArc means the opposite arc of the same edge as the target of a turn.
 const otherArc = math.MaxUint32
 
-// turn writes the turn from one end of an edge to another one at the same node, or back by the same. It is one for all
-// modes that it is the same for. It reports whether it is the usual turn back, which has no word.
+// turn writes the turns from one end of a base edge to another one at the same node, or back by the same. Modes with
+// the same turn share one. It reports whether it is the usual U-turn, which takes no word.
 func (w *turnWriter) turn(from *arrival, to uint32) (usual bool) {
 	back := to == from.end
 	able := from.modes & w.leaving(to)
@@ -224,7 +224,7 @@ func (w *turnWriter) turn(from *arrival, to uint32) (usual bool) {
 		}
 		of[k] |= mode
 	}
-	if back && !from.copied && of[0] == able && turns[0] == (roadgraph.Turn{To: otherArc, Angle: angle}) {
+	if back && !from.stored && of[0] == able && turns[0] == (roadgraph.Turn{To: otherArc, Angle: angle}) {
 		return true
 	}
 	for k := range n {
@@ -233,8 +233,8 @@ func (w *turnWriter) turn(from *arrival, to uint32) (usual bool) {
 	return false
 }
 
-// change is the change of direction, to the right, in units of 180/128 degrees between two edges that leave a node at
-// these bearings, for who comes by the first of them.
+// change returns the change of direction to the right, in 180/128 degrees, of a turn from the first to the second of
+// two base edges, given the bearings at which they leave the node.
 func change(in, out uint32) int8 {
 	const turn = 1 << bearingBits
 	by := int32((out-in-turn/2)<<(32-bearingBits)) >> (32 - bearingBits) // in (-turn/2, turn/2]

@@ -1,0 +1,75 @@
+package geocoding_test
+
+import (
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mapsedge/caddy-maps/internal/compiler"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
+	_ "github.com/mapsedge/caddy-maps/modules/access"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
+)
+
+// BenchmarkBesideRespond measures what a whole request costs beside the web server: requests per second of `respond`
+// with a body of the same size, over those of reverse geocoding in Delaware behind maps_auth, over loopback HTTP with
+// keep-alive on one core. Both are sent the same token and the same query. It alternates short rounds and reports
+// medians: "ratio", and "bare-ratio" against `respond` without a token.
+func BenchmarkBesideRespond(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "delaware.region")
+	if _, err := compiler.Build(b.Context(),
+		compiler.Options{Inputs: []string{testkit.Extract(b, testkit.Delaware)}, Output: path}); err != nil {
+		b.Fatal(err)
+	}
+	config := modulestest.Config{
+		Maps: "region delaware " + path, Level: "INFO", NoAccessLog: true,
+		Site: `
+			handle /v2/search/* {
+				maps_auth REVERSEGEOCODING
+				maps_reverse_geocode {
+					geocoder local delaware
+				}
+			}
+			handle /api/v1/external/* {
+				maps_tokens
+			}
+			handle /api/v1/service-accounts* {
+				maps_accounts
+			}`,
+	}
+	s := modulestest.Start(b, config)
+	_, token := s.Token("acme", "REVERSEGEOCODING")
+	site := config.Site
+	for _, size := range []int{1, 5} {
+		b.Run(fmt.Sprint("size=", size), func(b *testing.B) {
+			query := fmt.Sprint("?lat=39.1573&lon=-75.5197&size=", size) // in the middle of Dover
+			body := s.Do(http.MethodGet, endpoint+query, token, "").Body
+			config.Site = "handle /plain/* {\nrespond \"" + strings.Repeat("x", len(body)) + "\"\n}\n" + site
+			if err := s.Load(config); err != nil {
+				b.Fatal(err)
+			}
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+			const plain, round = "/plain/search/reverse-geocoding", 1000
+			clients := []*modulestest.Client{s.Dial(plain+query, ""), s.Dial(plain+query, token), s.Dial(endpoint+query, token)}
+			for _, c := range clients {
+				c.Run(round)
+			}
+			var ratios [2][]float64
+			for b.Loop() {
+				bare, same, ours := clients[0].Run(round), clients[1].Run(round), clients[2].Run(round)
+				ratios[0] = append(ratios[0], bare.Seconds()/ours.Seconds())
+				ratios[1] = append(ratios[1], same.Seconds()/ours.Seconds())
+			}
+			for i, name := range []string{"bare-ratio", "ratio"} {
+				slices.Sort(ratios[i])
+				b.ReportMetric(ratios[i][len(ratios[i])/2], name)
+			}
+			b.ReportMetric(float64(len(body)), "body-bytes")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}

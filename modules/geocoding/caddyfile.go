@@ -1,0 +1,75 @@
+package geocoding
+
+import (
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/mapsedge/caddy-maps/modules/app"
+	"github.com/mapsedge/caddy-maps/modules/options"
+)
+
+func init() {
+	httpcaddyfile.RegisterHandlerDirective("maps_reverse_geocode", parseCaddyfile)
+	httpcaddyfile.RegisterDirectiveOrder("maps_reverse_geocode", httpcaddyfile.Before, "respond")
+}
+
+func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
+	handler := new(Handler)
+	return handler, handler.unmarshal(h.Dispenser, app.RegionNamesOf(h))
+}
+
+// UnmarshalCaddyfile reads the directive:
+//
+//	maps_reverse_geocode [<matcher>] {
+//	    prefix       <path>
+//	    coverage     <path>
+//	    geocoder     <module> [<arguments...>]
+//	    max_distance <metres>
+//	    public
+//	}
+//
+// `geocoder` may be repeated. Example:
+//
+//	@reverse path /v2/search/reverse-geocoding /v2/search/coverage
+//	handle @reverse {
+//	    maps_auth REVERSEGEOCODING {
+//	        api_key_query apiKey
+//	    }
+//	    maps_reverse_geocode {
+//	        geocoder     local delaware
+//	        max_distance 500
+//	    }
+//	}
+func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	return h.unmarshal(d, nil)
+}
+
+func (h *Handler) unmarshal(d *caddyfile.Dispenser, known app.RegionNames) error {
+	d.Next() // the directive's name
+	check := func() error {
+		if len(h.GeocodersRaw) == 0 {
+			return errNoGeocoder
+		}
+		written := Handler{Prefix: h.Prefix, Coverage: h.Coverage, MaxDistance: h.MaxDistance}
+		return written.check()
+	}
+	return options.Block(d, "maps_reverse_geocode", check,
+		options.Option{Name: "prefix", Takes: "<path>", Read: options.Path(&h.Prefix)},
+		options.Option{Name: "coverage", Takes: "<path>", Read: options.Path(&h.Coverage)},
+		options.Option{Name: "geocoder", Takes: "<module> [<arguments...>]", Repeats: true,
+			Read: func(d *caddyfile.Dispenser) error {
+				module, raw, err := options.Module(d, "maps.geocoders", "source")
+				if err != nil {
+					return err
+				}
+				h.GeocodersRaw = append(h.GeocodersRaw, raw)
+				return known.CheckModule(module)
+			}},
+		options.Option{Name: "max_distance", Takes: "<metres>", Read: options.Metres(&h.MaxDistance)},
+		options.Option{Name: "public", Read: options.Flag(&h.Public)},
+	)
+}
+
+// Interface guard
+var _ caddyfile.Unmarshaler = (*Handler)(nil)

@@ -1,0 +1,163 @@
+package pages_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mapsedge/caddy-maps/internal/compiler"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
+	"github.com/mapsedge/caddy-maps/internal/testkit/browsertest"
+	_ "github.com/mapsedge/caddy-maps/modules/geocoding"
+	_ "github.com/mapsedge/caddy-maps/modules/matching"
+	"github.com/mapsedge/caddy-maps/modules/modulestest"
+	_ "github.com/mapsedge/caddy-maps/modules/tiles"
+)
+
+// capitol is where Delaware's Capitol stands, in Dover.
+const capitol = "39.1573/-75.5197"
+
+// world is the whole service with a map, and its page for guests.
+type world struct {
+	*modulestest.Server
+	account modulestest.Account
+}
+
+// startWorld runs the service with the map of an extract. settings are further lines of the maps option; build may
+// change how the map is built.
+func startWorld(t *testing.T, extract, settings string, build ...func(*compiler.Options)) *world {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("compiles a map and runs a browser")
+	}
+	region := filepath.Join(t.TempDir(), "map.region")
+	options := compiler.Options{Inputs: []string{extract}, Output: region}
+	for _, change := range build {
+		change(&options)
+	}
+	if _, err := compiler.Build(t.Context(), options); err != nil {
+		t.Fatal(err)
+	}
+	playgroundSite := func(guest string) string {
+		return `
+		handle /api/v1/external/* {
+			maps_tokens
+		}
+		handle /api/v1/service-accounts* {
+			maps_accounts
+		}
+		handle /tiles/* {
+			maps_auth TILE
+			maps_tiles map
+		}
+		handle /v2/search/* {
+			maps_auth REVERSEGEOCODING
+			maps_reverse_geocode {
+				geocoder local map
+			}
+		}
+		handle /api/route/matching/ {
+			maps_auth DIRECTION {
+				error_style routing
+			}
+			maps_match {
+				matcher local map
+				profile car bicycle foot
+			}
+		}
+		handle /playground/* {
+			maps_playground map {
+				` + guest + `
+				profile car bicycle foot
+			}
+		}`
+	}
+	cfg := modulestest.Config{Maps: settings + "\nregion map " + region, Site: playgroundSite(""), Level: "INFO"}
+	s := modulestest.Start(t, cfg)
+	acc := s.CreateAccount(s.UserToken("org"), "TILE DIRECTION REVERSEGEOCODING", "")
+	cfg.Site = playgroundSite("guest " + acc.ID)
+	if err := s.Load(cfg); err != nil {
+		t.Fatal(err)
+	}
+	return &world{s, acc}
+}
+
+// page opens the page at a view in a browser of its own, and waits until it is there.
+func (w *world) page(t *testing.T, width, height int, fragment string) *browsertest.Tab {
+	t.Helper()
+	tab := browsertest.Open(t, width, height)
+	tab.Go(w.URL + "/playground/" + fragment)
+	tab.Wait("the page", "document.documentElement.dataset.ready")
+	return tab
+}
+
+// finish checks what holds for whatever a test has done with the page.
+func (w *world) finish(tab *browsertest.Tab) {
+	tab.CheckOrigin(w.URL)
+	tab.CheckStorage()
+}
+
+// colors counts the colours that the canvases of the map show, which are few where there is nothing on them.
+const colors = `(() => {
+	const seen = new Set();
+	for (const canvas of document.querySelectorAll(".leaflet-tile-loaded")) {
+		const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+		for (let i = 0; i < data.length; i += 400) seen.add(data[i] << 16 | data[i + 1] << 8 | data[i + 2]);
+	}
+	return seen.size;
+})()`
+
+func TestPlaygroundBrowser(t *testing.T) {
+	w := startWorld(t, testkit.Extract(t, testkit.Delaware), "")
+	t.Run("map", func(t *testing.T) {
+		for _, zoom := range []int{8, 12, 16} {
+			tab := w.page(t, 1000, 700, fmt.Sprintf("#map=%d/%s", zoom, capitol))
+			tab.Wait(fmt.Sprintf("a map at zoom %d", zoom), colors+" > 20")
+			w.finish(tab)
+		}
+	})
+	t.Run("place", func(t *testing.T) {
+		tab := w.page(t, 1280, 800, "#map=17/"+capitol)
+		tab.Wait("tiles", colors+" > 20")
+		tab.Click("#map")
+		tab.Wait("an answer", `document.querySelector("#places .place")`)
+		if text := tab.Text("#places .place"); !strings.Contains(text, "Delaware State Capitol") ||
+			!strings.Contains(text, "Dover") || !strings.Contains(text, "0 m") {
+			t.Errorf("a click on the Capitol shows %q", text)
+		}
+		w.finish(tab)
+	})
+	t.Run("trace", func(t *testing.T) { w.testTrace(t) })
+	t.Run("hostile", func(t *testing.T) { w.testHostile(t) })
+	t.Run("large", func(t *testing.T) { w.testLarge(t) })
+	t.Run("keyboard", func(t *testing.T) { w.testKeyboard(t) })
+	t.Run("phone", func(t *testing.T) {
+		tab := w.page(t, 360, 740, "#map=14/"+capitol)
+		tab.Wait("tiles", colors+" > 20")
+		if wide := browsertest.Eval[int](tab, "document.documentElement.scrollWidth"); wide > 360 {
+			t.Errorf("the page is %d pixels wide", wide)
+		}
+		w.finish(tab)
+	})
+	t.Run("network", func(t *testing.T) {
+		tab := w.page(t, 1000, 700, "#map=15/"+capitol)
+		tab.Click("#network")
+		tab.Wait("the network", `document.querySelector(".leaflet-network-pane .leaflet-tile-loaded")`)
+		w.finish(tab)
+	})
+	t.Run("token", func(t *testing.T) { w.testToken(t) })
+	t.Run("restricted", func(t *testing.T) { w.testRestricted(t) })
+}
+
+// village is the path of an extract of a small place, with pairs of texts replaced.
+func village(t *testing.T, replacements ...string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "village.osm")
+	text := strings.NewReplacer(replacements...).Replace(modulestest.Village)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

@@ -1,0 +1,77 @@
+package pages
+
+import (
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/mapsedge/caddy-maps/modules/app"
+	"github.com/mapsedge/caddy-maps/modules/options"
+)
+
+func init() {
+	httpcaddyfile.RegisterHandlerDirective("maps_playground", parsePlayground)
+	httpcaddyfile.RegisterDirectiveOrder("maps_playground", httpcaddyfile.Before, "respond")
+}
+
+func parsePlayground(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
+	p := new(Playground)
+	return p, p.unmarshal(h.Dispenser, app.RegionNamesOf(h))
+}
+
+// UnmarshalCaddyfile reads the directive:
+//
+//	maps_playground [<matcher>] <region> {
+//	    guest     <account id>
+//	    public
+//	    prefix    <path>
+//	    tiles     <path>
+//	    matching  <path>
+//	    geocoding <path>
+//	    profile   car|bicycle|foot...
+//	}
+//
+// Example:
+//
+//	handle /playground/* {
+//	    maps_playground delaware {
+//	        guest   sa_01yPJmVVXZMTq8bL3KdWx5
+//	        profile car bicycle foot
+//	    }
+//	}
+func (p *Playground) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	return p.unmarshal(d, nil)
+}
+
+func (p *Playground) unmarshal(d *caddyfile.Dispenser, known app.RegionNames) error {
+	d.Next() // the directive's name
+	if d.NextArg() {
+		p.Region = d.Val()
+	}
+	check := func() error {
+		if p.Region == "" {
+			return errNoRegion
+		}
+		if err := p.Validate(); err != nil {
+			return err
+		}
+		return known.Check(p.Region)
+	}
+	return options.Block(d, "maps_playground", check,
+		options.Option{Name: "guest", Takes: "<account id>", Read: func(d *caddyfile.Dispenser) error {
+			if !d.AllArgs(&p.Guest) { // may be empty, from an environment variable, for no account
+				return options.ErrCount
+			}
+			return nil
+		}},
+		options.Option{Name: "public", Read: options.Flag(&p.Public)},
+		options.Option{Name: "prefix", Takes: "<path>", Read: options.Path(&p.Prefix)},
+		options.Option{Name: "tiles", Takes: "<path>", Read: options.Path(&p.Tiles)},
+		options.Option{Name: "matching", Takes: "<path>", Read: options.Path(&p.Matching)},
+		options.Option{Name: "geocoding", Takes: "<path>", Read: options.Path(&p.Geocoding)},
+		options.Option{Name: "profile", Takes: "car|bicycle|foot...", Read: options.Words(&p.Profile), Repeats: true},
+	)
+}
+
+// Interface guard
+var _ caddyfile.Unmarshaler = (*Playground)(nil)

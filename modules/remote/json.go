@@ -1,0 +1,47 @@
+package remote
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// AtMost refuses a list of T with more elements than a response can have. Some take far less of a response than of
+// memory.
+func AtMost[T any](most int) *json.Unmarshalers {
+	return json.UnmarshalFromFunc(func(dec *jsontext.Decoder, list *[]T) error {
+		if dec.PeekKind() != jsontext.KindBeginArray {
+			return errors.ErrUnsupported // null, or no list
+		}
+		if _, err := dec.ReadToken(); err != nil {
+			return err
+		}
+		for *list = []T{}; dec.PeekKind() != jsontext.KindEndArray; {
+			if len(*list) == most {
+				return fmt.Errorf("more than %d elements", most)
+			}
+			*list = append(*list, *new(T))
+			if err := json.UnmarshalDecode(dec, &(*list)[len(*list)-1]); err != nil {
+				return err
+			}
+		}
+		_, err := dec.ReadToken()
+		return err
+	})
+}
+
+// Text is a string, or the text of a number. Anything else is empty.
+type Text string
+
+// UnmarshalJSONFrom implements json.UnmarshalerFrom.
+func (t *Text) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	*t = ""
+	if kind := dec.PeekKind(); kind != jsontext.KindString && kind != jsontext.KindNumber {
+		return dec.SkipValue()
+	}
+	token, err := dec.ReadToken()
+	*t = Text(token.String())
+	return err
+}

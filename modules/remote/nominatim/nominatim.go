@@ -1,0 +1,136 @@
+// Package nominatim is the Caddy module `maps.geocoders.nominatim`: reverse geocoding by Nominatim servers. It writes Nominatim's requests and reads its
+// responses; package remote sends them. Start with Geocoder.Reverse, then request.go.
+package nominatim
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/mapsedge/caddy-maps/internal/geocoding"
+	"github.com/mapsedge/caddy-maps/modules/options"
+	"github.com/mapsedge/caddy-maps/modules/remote"
+)
+
+func init() { caddy.RegisterModule(new(Geocoder)) }
+
+// Geocoder asks Nominatim's `reverse`. It covers every place, so put it behind local geocoders. It needs Nominatim's
+// Python frontend; that in PHP, up to 4.5, knows no layers.
+//
+// Nominatim finds one object, whatever `size` is, and looks for streets, addresses and points of interest within 0.006
+// degrees (some 600 m). A `category` says where it looks, in up to three calls.
+type Geocoder struct {
+	remote.Service
+
+	// Whether Nominatim sends geometries, so that distances are to outlines. Otherwise they are to centres, or the
+	// nearest point of a line. Default: `true`.
+	Geometry *bool `json:"geometry,omitempty"`
+}
+
+// CaddyModule returns the Caddy module information.
+func (*Geocoder) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "maps.geocoders.nominatim", New: func() caddy.Module { return new(Geocoder) }}
+}
+
+// Provision opens the proxy to the servers.
+func (g *Geocoder) Provision(ctx caddy.Context) error {
+	// Connections are kept alive. What Nominatim is served by (nginx, gunicorn, one process of uvicorn) sends at once;
+	// the one that does not, uvicorn with several processes, is in docs/run/fronting.md.
+	if err := g.Open(ctx, remote.Protocol{}); err != nil {
+		return fmt.Errorf("geocoder nominatim: %w", err)
+	}
+	return nil
+}
+
+// Reverse implements geocoding.Geocoder. Where Nominatim's object has no name, it is asked for addresses alone, and
+// where that is too far, for the settlement.
+func (g *Geocoder) Reverse(ctx context.Context, req *geocoding.Request) (*geocoding.Result, error) {
+	ctx = g.WithCalls(ctx)
+	if questions := questionsOf(req.Categories); len(questions) > 0 {
+		return g.filtered(ctx, req, questions)
+	}
+	found, err := g.ask(ctx, req, whatever)
+	if err == nil && len(found) > 0 && geocoding.Nameless(found) {
+		found, err = g.ask(ctx, req, addresses)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if result := resultOf(req, found); len(result.Places) > 0 || len(found) == 0 {
+		return result, nil
+	}
+	if found, err = g.ask(ctx, req, settlements); err != nil {
+		return nil, err
+	}
+	return resultOf(req, found), nil
+}
+
+// filtered asks one question after the other, until there is an object that the request's categories ask for.
+func (g *Geocoder) filtered(ctx context.Context, req *geocoding.Request, questions []question) (
+	result *geocoding.Result, err error) {
+	for _, q := range questions {
+		found, err := g.ask(ctx, req, q)
+		if err != nil {
+			return nil, err
+		}
+		if result = req.Answer(found); len(result.Places) > 0 {
+			break
+		}
+	}
+	return result, nil
+}
+
+// resultOf is what is near or, if that is all there is, the place or area around.
+func resultOf(req *geocoding.Request, found []geocoding.Found) *geocoding.Result {
+	if result := req.Answer(found); len(result.Places) > 0 {
+		return result
+	}
+	return req.Fallback(found)
+}
+
+// ask sends one question to Nominatim. It finds one object or none.
+func (g *Geocoder) ask(ctx context.Context, req *geocoding.Request, q question) (found []geocoding.Found, err error) {
+	request := &remote.Request{Path: "/reverse", Query: g.query(req, q), Languages: languages(req.Languages)}
+	err = g.Ask(ctx, request, func(status int, body []byte) (err error) {
+		found, err = parse(status, body, req)
+		return err
+	})
+	return found, err
+}
+
+// UnmarshalCaddyfile reads the arguments behind the module's name:
+//
+//	geocoder nominatim <upstreams...> {
+//	    geometry      on|off
+//	    timeout       <duration>
+//	    max_response  <size>
+//	    max_in_flight <number>
+//	    max_calls     <number>
+//	    <options of reverse_proxy>
+//	}
+//
+// `handle_response` and `replace_status` are not allowed. Example:
+//
+//	maps_reverse_geocode {
+//	    geocoder local delaware
+//	    geocoder nominatim http://nominatim-1:8080 http://nominatim-2:8080 {
+//	        geometry        off
+//	        lb_retries      1
+//	        fail_duration   10s
+//	        health_uri      /status
+//	        health_interval 5s
+//	    }
+//	}
+func (g *Geocoder) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	return g.UnmarshalBlock(d, "geocoder",
+		options.Option{Name: "geometry", Takes: "on|off", Read: options.OnOff(&g.Geometry)})
+}
+
+// Interface guards
+var (
+	_ caddy.Provisioner     = (*Geocoder)(nil)
+	_ caddyfile.Unmarshaler = (*Geocoder)(nil)
+	_ geocoding.Geocoder    = (*Geocoder)(nil)
+)

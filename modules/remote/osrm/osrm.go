@@ -1,0 +1,146 @@
+// Package osrm is the Caddy module `maps.matchers.osrm`: map matching by OSRM servers. It writes OSRM's requests and reads its
+// responses; package remote sends them. Start with Matcher.Match, then request.go.
+package osrm
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/mapsedge/caddy-maps/internal/matching"
+	"github.com/mapsedge/caddy-maps/modules/options"
+	"github.com/mapsedge/caddy-maps/modules/remote"
+)
+
+func init() { caddy.RegisterModule(new(Matcher)) }
+
+// Matcher asks OSRM's `match` service (`match/v1`). It covers every place, so put it behind local matchers.
+//
+// An OSRM server has one profile, so several need a matcher each. It takes 100 points unless started with
+// `--max-matching-size`; more are InvalidInput.
+//
+// Each request has its own connection: on kept-alive ones, OSRM waits 40 ms for a delayed acknowledgement. `transport
+// http { keepalive 2m }` keeps connections, for a proxy in front of OSRM.
+type Matcher struct {
+	remote.Service
+
+	// The profile in OSRM's path. `driving` and `car` answer for cars, `cycling`, `bicycle` and `bike` for bicycles,
+	// `walking` and `foot` for people on foot. Default: `driving`.
+	Profile string `json:"profile,omitempty"`
+
+	// The requests' profile that it answers: `car`, `bicycle` or `foot`. Default: what `profile` says.
+	AnswersFor string `json:"answers_for,omitempty"`
+
+	// What OSRM does at a pause in a trace with times, ten times the usual interval: `ignore` finds a route across,
+	// `split` makes two parts and leaves out the shorter. Default: `ignore`.
+	Gaps string `json:"gaps,omitempty"`
+
+	answersFor matching.Profile
+	limit      limit
+}
+
+const (
+	gapsIgnore = "ignore"
+	gapsSplit  = "split"
+)
+
+// CaddyModule returns the Caddy module information.
+func (*Matcher) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "maps.matchers.osrm", New: func() caddy.Module { return new(Matcher) }}
+}
+
+// Provision opens the proxy to the servers.
+func (m *Matcher) Provision(ctx caddy.Context) error {
+	if m.Gaps == "" {
+		m.Gaps = gapsIgnore
+	}
+	if err := m.setProfile(); err != nil {
+		return fmt.Errorf("matcher osrm: %w", err)
+	}
+	if err := m.Open(ctx, remote.Protocol{FreshConnections: true}); err != nil {
+		return fmt.Errorf("matcher osrm: %w", err)
+	}
+	return nil
+}
+
+// Validate checks the configuration.
+func (m *Matcher) Validate() error {
+	return options.Of("gaps", options.OneOf(m.Gaps, gapsIgnore, gapsSplit))
+}
+
+// Match implements matching.Matcher. Where no road is found near the points, it looks as far as the request allows, and
+// where OSRM finds no route between parts of the trace, they get the chance to be joined without the points between
+// them.
+func (m *Matcher) Match(ctx context.Context, req *matching.Request) (*matching.Result, error) {
+	ctx = m.WithCalls(ctx)
+	sigma, _ := remote.Sigma(req, leastSigma, leastSigma)
+	near := min(sigma, farthest(req))
+	i := inquiry{Matcher: m, req: req, first: remote.Terms{Sigma: near}}
+	search := remote.Search{
+		Request: req, Sigma: near, CanWiden: true,
+		Pause: m.pause(req), MayAsk: func() bool { return m.MayAsk(ctx) },
+		Ask: func(used []int, terms remote.Terms) (*remote.Matchings, error) {
+			return i.ask(ctx, used, terms)
+		},
+	}
+	a, err := search.Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	result, err := a.Result(req)
+	if err == nil && req.Details {
+		result.PlacePoints()
+	}
+	return result, err
+}
+
+// UnmarshalCaddyfile reads the arguments behind the module's name:
+//
+//	matcher osrm <upstreams...> {
+//	    profile       <name> [car|bicycle|foot]
+//	    gaps          ignore|split
+//	    timeout       <duration>
+//	    max_response  <size>
+//	    max_in_flight <number>
+//	    max_calls     <number>
+//	    <options of reverse_proxy>
+//	}
+//
+// `handle_response` and `replace_status` are not allowed. Example:
+//
+//	maps_match {
+//	    matcher local delaware
+//	    matcher osrm http://osrm-1:5000 http://osrm-2:5000 {
+//	        timeout         5s
+//	        lb_retries      2
+//	        fail_duration   10s
+//	        health_uri      /nearest/v1/driving/-75.52,39.16
+//	        health_interval 5s
+//	    }
+//	}
+func (m *Matcher) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	err := m.UnmarshalBlock(d, "matcher",
+		options.Option{Name: "profile", Takes: "<name> [car|bicycle|foot]", Read: m.unmarshalProfile},
+		options.Option{Name: "gaps", Takes: "ignore|split", Read: options.Word(&m.Gaps, gapsIgnore, gapsSplit)},
+	)
+	if err != nil {
+		return err
+	}
+	// maps_match asks for whom this matcher answers, to tell the line of a profile that it lacks. What is written into
+	// JSON stays as it was written here.
+	known := Matcher{Profile: m.Profile, AnswersFor: m.AnswersFor}
+	err = known.setProfile()
+	m.answersFor = known.answersFor
+	return err
+}
+
+// Interface guards
+var (
+	_ caddy.Provisioner     = (*Matcher)(nil)
+	_ caddy.Validator       = (*Matcher)(nil)
+	_ caddyfile.Unmarshaler = (*Matcher)(nil)
+	_ matching.Matcher      = (*Matcher)(nil)
+	_ matching.Answering    = (*Matcher)(nil)
+)

@@ -1,0 +1,128 @@
+// Package photon is the Caddy module `maps.geocoders.photon`: reverse geocoding by Photon servers. It writes Photon's requests and reads its
+// responses; package remote sends them. Start with Geocoder.Reverse, then request.go.
+package photon
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/mapsedge/caddy-maps/internal/geo/country"
+	"github.com/mapsedge/caddy-maps/internal/geocoding"
+	"github.com/mapsedge/caddy-maps/modules/options"
+	"github.com/mapsedge/caddy-maps/modules/remote"
+)
+
+func init() { caddy.RegisterModule(new(Geocoder)) }
+
+// Geocoder asks Photon's `reverse` (0.4.3 or newer). It covers every place, so put it behind local geocoders.
+//
+// Photon finds objects by their centre, so a large one with its centre beyond `max_distance` is not found. Names are in
+// the first requested language that was imported.
+type Geocoder struct {
+	remote.Service
+
+	// Whether Photon sends geometries, so that distances are to outlines, not to centres. It needs Photon 0.7 and data
+	// imported with `-full-geometries`, or it refuses requests. Default: `false`.
+	Geometry *bool `json:"geometry,omitempty"`
+}
+
+// CaddyModule returns the Caddy module information.
+func (*Geocoder) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "maps.geocoders.photon", New: func() caddy.Module { return new(Geocoder) }}
+}
+
+// Provision opens the proxy to the servers.
+func (g *Geocoder) Provision(ctx caddy.Context) error {
+	// Connections are kept alive: Photon's server, Jetty, sends at once (TCP_NODELAY; ServerConnector.java of Jetty).
+	if err := g.Open(ctx, remote.Protocol{}); err != nil {
+		return fmt.Errorf("geocoder photon: %w", err)
+	}
+	return nil
+}
+
+// Reverse implements geocoding.Geocoder. Where nothing is near and no category is asked for, it asks for the nearest
+// settlement.
+func (g *Geocoder) Reverse(ctx context.Context, req *geocoding.Request) (*geocoding.Result, error) {
+	ctx = g.WithCalls(ctx)
+	tags, asked := tagsOf(req.Categories)
+	found, err := g.ask(ctx, req, g.query(req, tags))
+	if err != nil {
+		return nil, err
+	}
+	if result := req.Answer(found); len(result.Places) > 0 || asked {
+		return result, nil
+	}
+	here, land := country.Lookup(req.Point)
+	if !land {
+		return req.Fallback(nil), nil
+	}
+	if found, err = g.ask(ctx, req, g.settlementQuery(req)); err != nil {
+		return nil, err
+	}
+	return req.Fallback(of(here, found)), nil
+}
+
+// of returns what was found in a country. Photon tells distances only, and another country may begin anywhere.
+func of(here country.Country, found []geocoding.Found) (in []geocoding.Found) {
+	for _, f := range found {
+		if f.Address.CountryCode == "" || f.Address.CountryCode == here.Alpha2 || here.IsTerritoryOf(f.Address.CountryCode) {
+			in = append(in, f)
+		}
+	}
+	return in
+}
+
+// ask sends one question to Photon. Its parameter `lang` takes one language, and Photon refuses one that it does not
+// have; of those in the header Accept-Language it takes the first that it has (query/RequestFactoryBase.java).
+func (g *Geocoder) ask(ctx context.Context, req *geocoding.Request, query string) (
+	found []geocoding.Found, err error) {
+	question := &remote.Request{Path: "/reverse", Query: query, Languages: req.Languages}
+	err = g.Ask(ctx, question, func(status int, body []byte) (err error) {
+		if found, err = parse(status, body); err != nil {
+			return err
+		}
+		for i := range found {
+			if req.Implausible(found[i].Geometry.Bound(), max(req.MaxDistance, settlementRadius)) {
+				return remote.InvalidResponse("object %d lies far from what was asked for", i)
+			}
+		}
+		return nil
+	})
+	return found, err
+}
+
+// UnmarshalCaddyfile reads the arguments behind the module's name:
+//
+//	geocoder photon <upstreams...> {
+//	    geometry      on|off
+//	    timeout       <duration>
+//	    max_response  <size>
+//	    max_in_flight <number>
+//	    max_calls     <number>
+//	    <options of reverse_proxy>
+//	}
+//
+// `handle_response` and `replace_status` are not allowed. Example:
+//
+//	maps_reverse_geocode {
+//	    geocoder photon http://photon-1:2322 http://photon-2:2322 {
+//	        lb_retries      1
+//	        fail_duration   10s
+//	        health_uri      /status
+//	        health_interval 5s
+//	    }
+//	}
+func (g *Geocoder) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	return g.UnmarshalBlock(d, "geocoder",
+		options.Option{Name: "geometry", Takes: "on|off", Read: options.OnOff(&g.Geometry)})
+}
+
+// Interface guards
+var (
+	_ caddy.Provisioner     = (*Geocoder)(nil)
+	_ caddyfile.Unmarshaler = (*Geocoder)(nil)
+	_ geocoding.Geocoder    = (*Geocoder)(nil)
+)

@@ -1,0 +1,164 @@
+// Package valhalla is the Caddy module `maps.matchers.valhalla`: map matching by Valhalla servers. It writes Valhalla's requests and reads its
+// responses; package remote sends them. Start with Matcher.Match, then request.go.
+package valhalla
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"go.uber.org/zap"
+
+	"github.com/mapsedge/caddy-maps/internal/matching"
+	"github.com/mapsedge/caddy-maps/modules/options"
+	"github.com/mapsedge/caddy-maps/modules/remote"
+)
+
+func init() { caddy.RegisterModule(new(Matcher)) }
+
+// Matcher asks Valhalla's `trace_route`, and `trace_attributes` for ways. It covers every place, so put it behind local
+// matchers.
+//
+// Valhalla limits points and length of a trace (`service_limits.trace`); more is InvalidInput.
+type Matcher struct {
+	remote.Service
+
+	// The costing for `car`; `bicycle` and `foot` use `bicycle` and `pedestrian`. Default: `auto`.
+	Costing string `json:"costing,omitempty"`
+
+	// Whether responses with details have OpenStreetMap ways. It costs Valhalla another call, about half as much again.
+	// Default: `true`.
+	Ways *bool `json:"ways,omitempty"`
+
+	limit limit
+}
+
+const defaultCosting = "auto"
+
+// costing is Valhalla's costing model for a profile.
+func (m *Matcher) costing(p matching.Profile) string {
+	switch p {
+	case matching.Bicycle:
+		return "bicycle"
+	case matching.Foot:
+		return "pedestrian"
+	}
+	return m.Costing
+}
+
+// CaddyModule returns the Caddy module information.
+func (*Matcher) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "maps.matchers.valhalla", New: func() caddy.Module { return new(Matcher) }}
+}
+
+// Provision opens the proxy to the servers.
+func (m *Matcher) Provision(ctx caddy.Context) error {
+	if m.Costing == "" {
+		m.Costing = defaultCosting
+	}
+	if err := m.Open(ctx, remote.Protocol{RetryPosts: true}); err != nil {
+		return fmt.Errorf("matcher valhalla: %w", err)
+	}
+	return nil
+}
+
+// Match implements matching.Matcher. Where no road is found near the points, and where the drive has a gap, it looks as
+// far as the request allows. Where Valhalla finds no route between parts of the trace, they get the chance to be joined
+// without the points between them.
+func (m *Matcher) Match(ctx context.Context, req *matching.Request) (*matching.Result, error) {
+	ctx = m.WithCalls(ctx)
+	q, sigma := newQuestion(req)
+	search := remote.Search{
+		Request: req, Sigma: sigma, CanWiden: q.canWiden(sigma, m.limit.get()), WidenGaps: true,
+		MayAsk:   func() bool { return m.MayAsk(ctx) },
+		GapSigma: q.gapSigma(sigma),
+		Ask: func(used []int, terms remote.Terms) (*remote.Matchings, error) {
+			return m.ask(ctx, q, used, terms)
+		},
+	}
+	a, err := search.Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	result, err := a.Result(req)
+	if err != nil || !req.Details {
+		return result, err
+	}
+	if (m.Ways == nil || *m.Ways) && m.MayAsk(ctx) {
+		result.Ways = m.ways(ctx, req.Profile, result.Path)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	result.PlacePoints()
+	return result, nil
+}
+
+// ask asks for the points in use, with less where that is beyond the service's limits.
+func (m *Matcher) ask(ctx context.Context, q *question, used []int, terms remote.Terms) (
+	*remote.Matchings, error) {
+	limit := m.limit.get()
+	a, asked, err := m.send(ctx, q, used, terms, limit)
+	for errors.Is(err, errOption) {
+		lower, ok := lowerLimit(asked)
+		if !ok {
+			return nil, remote.TooManyPoints // it is not the radius
+		}
+		a, asked, err = m.send(ctx, q, used, terms, lower)
+		if (err == nil || errors.Is(err, matching.ErrNoRoute)) && m.limit.lower(lower) {
+			m.Logger().Warn("Valhalla does not look for roads as far as requests may ask for "+
+				"(service_limits.trace.max_search_radius); it is asked for less from now on", zap.Float64("radius", lower))
+		}
+	}
+	return a, err
+}
+
+// send sends a request of trace_route for the points in use. asked is how far it asks for roads, in metres.
+func (m *Matcher) send(ctx context.Context, q *question, used []int, terms remote.Terms, limit float64) (
+	a *remote.Matchings, asked float64, err error) {
+	body, asked := q.body(m.costing(q.Profile), used, terms, limit)
+	err = m.Ask(ctx, &remote.Request{Path: "/trace_route", Body: body}, func(status int, body []byte) (err error) {
+		a, err = parse(status, body, q.Request, used)
+		return err
+	})
+	return a, asked, err
+}
+
+// UnmarshalCaddyfile reads the arguments behind the module's name:
+//
+//	matcher valhalla <upstreams...> {
+//	    costing       <name>
+//	    ways          on|off
+//	    timeout       <duration>
+//	    max_response  <size>
+//	    max_in_flight <number>
+//	    max_calls     <number>
+//	    <options of reverse_proxy>
+//	}
+//
+// `handle_response` and `replace_status` are not allowed. Example:
+//
+//	maps_match {
+//	    matcher valhalla http://valhalla-1:8002 http://valhalla-2:8002 {
+//	        costing         auto
+//	        lb_retries      2
+//	        fail_duration   10s
+//	        health_uri      /status
+//	        health_interval 5s
+//	    }
+//	}
+func (m *Matcher) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	return m.UnmarshalBlock(d, "matcher",
+		options.Option{Name: "costing", Takes: "<name>", Read: options.Text(&m.Costing)},
+		options.Option{Name: "ways", Takes: "on|off", Read: options.OnOff(&m.Ways)},
+	)
+}
+
+// Interface guards
+var (
+	_ caddy.Provisioner     = (*Matcher)(nil)
+	_ caddyfile.Unmarshaler = (*Matcher)(nil)
+	_ matching.Matcher      = (*Matcher)(nil)
+)
