@@ -112,7 +112,7 @@ var mistakesInSites = []mistake{
 	{"maps_match {\nmatcher local delaware\nmax_points 1\n}", 11, "max_points: 1 is not between 2 and 1000000"},
 	{"maps_match {\nmatcher local delaware\nmax_body 0\n}", 11, `max_body: "0" is not a positive size, such as 256MiB`},
 	{"maps_match {\nmatcher local delaware\nprofile plane\n}", 11, `profile: "plane" is not known; there are car, bicycle, foot`},
-	{"maps_match {\nmatcher local delaware\nprofile car car\n}", 11, "profile: car stands there twice"},
+	{"maps_match {\nmatcher local delaware\nprofile car car\n}", 11, "profile: car is listed twice"},
 	{"maps_match {\nmatcher osrm http://127.0.0.1:5000\nprofile car foot\n}", 11, "profile: none of the matchers answers for foot"},
 	{"maps_tiles", 9, "maps_tiles needs the name of at least one region"},
 	{"maps_tiles delaware texas", 9, `there is no region "texas": it can only be delaware`},

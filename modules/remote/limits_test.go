@@ -94,7 +94,7 @@ func TestCallsSpared(t *testing.T) {
 		u.Send(400, `{"code":"NoSegment"}`)
 		all[i].check(t, s.Do(http.MethodGet, "/"+e.name+e.query, "", ""), 404)
 	}
-	if strings.Contains(s.Log(), "too often") {
+	if strings.Contains(s.Log(), "than max_calls") {
 		t.Error("it warns of too many requests")
 	}
 	for i, answers := range map[int][2]string{
