@@ -159,7 +159,7 @@ func anyRequest(rt *rapid.T) *matching.Request {
 	}
 }
 
-// TestEveryAnswer: whatever is asked, an answer is a drive that the roads allow, as check wants it, or ErrNoRoute.
+// TestEveryAnswer: the answer to any request is a drive that the roads allow, or ErrNoRoute.
 func TestEveryAnswer(t *testing.T) {
 	found := 0
 	rapid.Check(t, func(rt *rapid.T) {
