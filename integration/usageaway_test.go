@@ -57,9 +57,9 @@ func TestUsageWhileDatabaseIsAway(t *testing.T) {
 			ask(3)
 			test.cut(proxy)
 			ask(4)
-			says("handing usage to the store failed; it will be retried")
+			says("flushing usage to the store failed; it will be retried")
 			time.Sleep(3 * time.Second)
-			says("handing usage to the store failed; it will be retried")
+			says("flushing usage to the store failed; it will be retried")
 			test.fix(proxy)
 			for began := time.Now(); !strings.Contains(string(s.send(t, call{path: "/healthz"}).body), `"store":"ok"`); {
 				if time.Since(began) > 15*time.Second {

@@ -1,7 +1,6 @@
 package regions
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,23 +8,19 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testregion"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
-// A region that comes before the others and covers a position answers for it; where none covers a trace whole, the one
-// that covers most.
+// TestPinCovering: the first region that covers a position answers for it; where none covers a trace whole, the one that
+// covers most.
 func TestPinCovering(t *testing.T) {
-	dir := t.TempDir()
 	named := map[string]*Region{}
 	for name, covers := range map[string][]orb.Point{"a": {dover}, "b": {dover, newcomer}, "c": {newcomer}} {
-		path := filepath.Join(dir, name+".region")
+		path := filepath.Join(t.TempDir(), name+".region")
 		testregion.Write(t, path, firstData, len(covers), covers...)
-		s, _ := testWatched(t, path)
-		named[name] = New(name, s)
+		named[name] = New(name, watch(t, Options{Path: path}).Watched)
 	}
-	at := func(p orb.Point) trace.Point { return trace.At(p[1], p[0]) }
 	nowhere := orb.Point{10, 10}
 	for _, tc := range []struct {
 		regions string
@@ -47,7 +42,7 @@ func TestPinCovering(t *testing.T) {
 		}
 		var points []trace.Point
 		for _, p := range tc.points {
-			points = append(points, at(p))
+			points = append(points, trace.At(p[1], p[0]))
 		}
 		got, err := PinCoveringTrace(regions, points)
 		if err == nil && len(points) == 1 {
@@ -67,15 +62,13 @@ func TestPinCovering(t *testing.T) {
 	if err := os.Truncate(named["a"].Path(), 100); err != nil {
 		t.Fatal(err)
 	}
-	_ = named["a"].watched.Look(t.Context(), true)
+	_ = named["a"].watched.Poll(t.Context(), true)
 	regions := []*Region{named["a"], named["c"]}
 	if p, err := PinCovering(regions, newcomer); err != nil {
 		t.Errorf("another region covers it: %v", err)
 	} else {
 		p.Release()
 	}
-	var damage *region.DamageError
-	if _, err := PinCovering(regions, dover); !errors.As(err, &damage) {
-		t.Errorf("the damaged region may be the one: %v", err)
-	}
+	_, err := PinCovering(regions, dover)
+	isDamage(t, "the damaged region may be the one", err)
 }

@@ -16,20 +16,20 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/tiles"
 )
 
-// Pinned is an open region file with the engines that read it. All requests that came while it was the current one
-// share it. After it has been replaced, the last to Release it unmaps the file.
+// Pinned is an open region file with its engines. All requests that began while it was the current one share it. After
+// it has been replaced, the last Release unmaps the file.
 type Pinned struct {
 	// File is the file itself.
 	File *region.File
-	// Places answers reverse geocodings; a region without places answers with none.
+	// Places is the geocoder. In a region without places it finds none.
 	Places geocoding.Geocoder
-	// Matcher matches traces; in a region without roads it finds no route.
+	// Matcher matches traces. In a region without roads it finds no route.
 	Matcher matching.Matcher
-	// Networks are what the matcher drives on; in a region without roads they have none.
+	// Networks are the road networks of the matcher. In a region without roads there are none.
 	Networks matching.Networks
-	// Map is what tiles are cut from; nil where the file has no map.
+	// Map renders tiles; nil if the file has no map.
 	Map *tiles.Map
-	// Checksum is that of File, which identifies its content.
+	// Checksum identifies the content of File.
 	Checksum string
 
 	watched  *Watched
@@ -37,21 +37,21 @@ type Pinned struct {
 	opened   time.Time
 	meta     region.Meta
 
-	verified    bool                               // all of it; only for the goroutine of watched
-	overwritten atomic.Bool                        // it was changed in place, and cannot be read any more
-	met         atomic.Pointer[region.DamageError] // the first damage that was found in it
+	verified    bool                               // only for the goroutine of watched
+	overwritten atomic.Bool                        // it was changed in place, and can no longer be read
+	damage      atomic.Pointer[region.DamageError] // the first damage that was found
 }
 
-// Release ends the use of the region. Nothing that was read from it by reference may be used after that.
+// Release ends the use of the region. Data that refers to the file must not be used afterwards.
 func (p *Pinned) Release() { p.File.Release() }
 
-// Report returns an error of an engine. The first one about the file is logged.
+// Report returns an error of an engine. It logs the first one about damage of the file.
 func (p *Pinned) Report(err error) error {
 	if err == nil {
-		return nil // which costs nothing
+		return nil
 	}
 	damage, ok := errors.AsType[*region.DamageError](err)
-	if !ok || !p.met.CompareAndSwap(nil, damage) {
+	if !ok || !p.damage.CompareAndSwap(nil, damage) {
 		return err
 	}
 	fields := []zap.Field{zap.String("path", p.File.Path()), zap.Error(damage)}
@@ -62,7 +62,7 @@ func (p *Pinned) Report(err error) error {
 	return err
 }
 
-// changed is what is wrong with a file that is written to while it is read.
+// changed returns the error for a file that was written to while it was read.
 func (p *Pinned) changed() error {
 	return &region.DamageError{Path: p.File.Path(), Problem: "it was changed in place"}
 }
@@ -78,7 +78,7 @@ func (w *Watched) open(path string) (p *Pinned, err error) {
 			file.Release()
 		}
 	}()
-	// engines may read the file while they open
+	// Engines may read the file when they are opened.
 	defer region.Recover(&err, region.FaultsPanic())
 	info, err := file.Info()
 	if err != nil {
@@ -107,7 +107,7 @@ func (p *Pinned) Covers(point orb.Point) (covered bool, err error) {
 	return p.File.Covers(point), nil
 }
 
-// covers is Covers for many positions. It leaves the first error in err.
+// covers is Covers for many positions. It sets err to the first error.
 func (p *Pinned) covers(err *error) func(orb.Point) bool {
 	return func(point orb.Point) bool {
 		covered, damage := p.Covers(point)
@@ -116,9 +116,8 @@ func (p *Pinned) covers(err *error) func(orb.Point) bool {
 	}
 }
 
-// Ask pins a region and asks it something. An answer that was read from a file while that was written over in place is
-// discarded: the file is opened again, which has all of its checksums compared again, and asked once more. ask must not
-// keep what it is given.
+// Ask pins a region and calls ask. If the file was written over in place meanwhile, the answer is discarded, the file
+// is opened again, and ask is called once more. ask must not keep its argument.
 func Ask[T any](pin func() (*Pinned, error), ask func(*Pinned) (T, error)) (T, error) {
 	return askUpTo(2, pin, ask)
 }

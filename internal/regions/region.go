@@ -8,37 +8,37 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/matching"
+	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/trace"
-	"github.com/mapsedge/caddy-maps/internal/web/answer"
 )
 
-// Region is one region of a configuration: a name for a region file that may change while requests are served.
+// Region is one region of a configuration: the name of a watched region file.
 type Region struct {
 	name    string
 	watched *Watched
 }
 
-// New returns a region of that name.
+// New returns a region.
 func New(name string, watched *Watched) *Region { return &Region{name, watched} }
 
-// Name is what the configuration calls the region.
+// Name is the region's name in the configuration.
 func (r *Region) Name() string { return r.name }
 
 // Path is the absolute path of the region's file.
 func (r *Region) Path() string { return r.watched.Path }
 
-// Pin returns the region as it is now, for one request, which must Release it. It neither allocates nor locks, except
-// for a request that comes before the file has been opened or after its configuration has been replaced. The error is a
-// *region.DamageError, or an apierror.Error where the file cannot be opened; both have been logged.
+// Pin returns the current file for one request, which must Release it. It neither allocates nor locks, except before
+// the file has been opened or after a reload. The error is a *region.DamageError or ErrUnavailable; both have been
+// logged.
 func (r *Region) Pin() (*Pinned, error) { return r.watched.pin() }
 
-// Covers reports whether a position lies in the region as it is now; false where the region cannot be read.
+// Covers reports whether a position is in the region. It is false if the region cannot be read.
 func (r *Region) Covers(point orb.Point) bool {
 	covered, err := Ask(r.Pin, func(p *Pinned) (bool, error) { return p.Covers(point) })
 	return covered && err == nil
 }
 
-// AddTo adds the region as it is now to the coverage of a trace. The error is that of a file that cannot be read.
+// AddTo adds the region to the coverage of a trace. The error means that the file cannot be read.
 func (r *Region) AddTo(c *matching.Coverage) error {
 	_, err := Ask(r.Pin, func(p *Pinned) (none struct{}, err error) {
 		c.Add(p.covers(&err))
@@ -47,22 +47,29 @@ func (r *Region) AddTo(c *matching.Coverage) error {
 	return err
 }
 
-// Describe tells what clients may know of the region as it is now. The error is that of Pin.
-func (r *Region) Describe() (answer.Region, error) {
-	return Ask(r.Pin, func(p *Pinned) (answer.Region, error) {
-		return answer.Region{Name: r.name, Bounds: p.meta.Bounds, Date: p.meta.Timestamp, Attribution: p.meta.Attribution},
+// Description describes a region to clients.
+type Description struct {
+	Name        string
+	Bounds      region.Bounds
+	Date        time.Time // of the map data; zero if unknown
+	Attribution string
+}
+
+// Describe describes the current file. The error is that of Pin.
+func (r *Region) Describe() (Description, error) {
+	return Ask(r.Pin, func(p *Pinned) (Description, error) {
+		return Description{Name: r.name, Bounds: p.meta.Bounds, Date: p.meta.Timestamp, Attribution: p.meta.Attribution},
 			nil
 	})
 }
 
-// PinCovering pins the first of several regions that covers a position. If none does, it pins the first, whose engines
-// find nothing there.
+// PinCovering pins the first region that covers a position, or else the first one, whose engines find nothing there.
 func PinCovering(regions []*Region, point orb.Point) (*Pinned, error) {
 	return PinCoveringTrace(regions, []trace.Point{trace.At(point[1], point[0])})
 }
 
-// PinCoveringTrace pins the first of several regions that covers a trace, or else the one that covers most of it. One
-// that cannot be read is passed over as long as another covers something.
+// PinCoveringTrace pins the first region that covers a trace, or else the one that covers most of it. A region that
+// cannot be read is skipped if another covers a part.
 func PinCoveringTrace(regions []*Region, points []trace.Point) (*Pinned, error) {
 	if len(regions) == 1 {
 		return regions[0].Pin()
@@ -80,52 +87,52 @@ func PinCoveringTrace(regions []*Region, points []trace.Point) (*Pinned, error) 
 		return covered, of
 	})
 	if problem != nil && most <= 0 {
-		return nil, problem // the region that cannot be read may be the one
+		return nil, problem // the region that cannot be read may cover it
 	}
 	return regions[best].Pin()
 }
 
-// Status describes a region. Its JSON holds nothing that only an operator may know.
+// Status is the state of a region. Its JSON has no details that are only for operators.
 type Status struct {
 	Name string `json:"name"`
 	// Status is OK, Stale, Damaged or Unavailable.
 	Status string `json:"status"`
 	// Checksum identifies the content of the file that is served, as `caddy maps info` shows it.
 	Checksum string `json:"checksum,omitempty"`
-	// Timestamp is how new the map data is.
+	// Timestamp is the date of the map data.
 	Timestamp time.Time `json:"timestamp,omitzero"`
 	// Opened is when the file was opened.
 	Opened time.Time `json:"opened,omitzero"`
 
 	// Path is the file's absolute path.
 	Path string `json:"-"`
-	// Problem is why the file at the path is not served, or what is wrong with it; nil if nothing is.
+	// Problem is why the file at the path is not served, or what is damaged; nil if nothing is wrong.
 	Problem error `json:"-"`
-	// Unusable says that all requests get 503.
+	// Unusable means that all requests get 503.
 	Unusable bool `json:"-"`
 }
 
 // Values of Status.Status.
 const (
-	// OK: the file at the path is served.
+	// OK means that the file at the path is served.
 	OK = "ok"
-	// Stale: the file at the path is missing, damaged or cannot be opened, and the last good one is served.
+	// Stale means that the file at the path is missing, damaged or cannot be opened, and the last good one is served.
 	Stale = "stale"
-	// Damaged: the file was changed in place and cannot be read any more, or a part of it does not match its checksum.
+	// Damaged means that the file was changed in place, or that a part of it does not match its checksum.
 	Damaged = "damaged"
-	// Unavailable: there is no file, or its file system does not respond.
+	// Unavailable means that there is no file, or that its file system does not respond.
 	Unavailable = "unavailable"
 )
 
-// Status describes the region now.
+// Status returns the current state of the region.
 func (r *Region) Status() Status {
 	status := r.watched.status()
 	status.Name = r.name
 	return status
 }
 
-// Damaged reports whether another file is needed at the path: the one that is there cannot be opened and none is
-// served, the file was changed in place, or a part of it is damaged.
+// Damaged reports whether the path needs another file: it cannot be opened and none is served, it was changed in place,
+// or a part of it is damaged.
 func (w *Watched) Damaged() bool {
 	status := w.status()
 	if status.Status == Unavailable && status.Checksum == "" {
@@ -148,8 +155,8 @@ func (w *Watched) status() Status {
 	case p == nil:
 	case p.overwritten.Load():
 		status.Status = Damaged
-	case p.met.Load() != nil:
-		status.Status, status.Problem, status.Unusable = Damaged, p.met.Load(), false
+	case p.damage.Load() != nil:
+		status.Status, status.Problem, status.Unusable = Damaged, p.damage.Load(), false
 	case w.problem != nil:
 		status.Status, status.Unusable = Stale, false
 	default:

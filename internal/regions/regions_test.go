@@ -1,6 +1,7 @@
 package regions
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -24,230 +25,266 @@ var (
 	secondData = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// testWatched is a source of its own, outside the pool, that has been started.
-func testWatched(t testing.TB, path string) (*Watched, *observer.ObservedLogs) {
-	t.Helper()
-	core, logs := observer.New(zapcore.InfoLevel)
-	s := NewWatched(Options{Path: path, Logger: zap.New(core)})
-	t.Cleanup(func() { _ = s.Destruct() })
-	s.every = time.Hour // the test looks
-	if err := s.Start(); err != nil {
-		t.Fatal(err)
-	}
-	return s, logs
+// fixture is a watched path, which is polled at when the test does.
+type fixture struct {
+	*Watched
+	path string
+	logs *observer.ObservedLogs
 }
 
-func pinned(t testing.TB, s *Watched) *Pinned {
+// newFixture has a file at its path, and has been started.
+func newFixture(t testing.TB) *fixture {
 	t.Helper()
-	p, err := s.pin()
+	path := filepath.Join(t.TempDir(), "x.region")
+	testregion.Write(t, path, firstData, 1, dover)
+	return watch(t, Options{Path: path})
+}
+
+func watch(t testing.TB, o Options) *fixture {
+	t.Helper()
+	core, logs := observer.New(zapcore.InfoLevel)
+	o.Logger = zap.New(core)
+	f := &fixture{NewWatched(o), o.Path, logs}
+	t.Cleanup(func() { _ = f.Destruct() })
+	f.every = time.Hour
+	if err := f.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func (f *fixture) pinned(t testing.TB) *Pinned {
+	t.Helper()
+	p, err := f.pin()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
-// mappings counts how often a directory's files are mapped into memory; -1 where the system does not tell.
-func mappings(dir string) int {
-	text, err := os.ReadFile("/proc/self/maps")
-	if err != nil {
-		return -1
+// serves fails unless the region covers Dover.
+func (f *fixture) serves(t testing.TB) {
+	t.Helper()
+	p := f.pinned(t)
+	defer p.Release()
+	covers(t, p)
+}
+
+func covers(t testing.TB, p *Pinned) {
+	t.Helper()
+	if covered, err := p.Covers(dover); !covered || err != nil {
+		t.Errorf("covered %v, %v", covered, err)
 	}
+}
+
+// is polls the path, and checks the status afterwards. The error has to be nil where a problem is not expected.
+func (f *fixture) is(t testing.TB, verify bool, status string, data time.Time) error {
+	t.Helper()
+	err := f.Poll(t.Context(), verify)
+	got := f.status()
+	if got.Status != status || !got.Timestamp.Equal(data) || (err == nil) != (status == OK) || (got.Problem == nil) != (status == OK) {
+		t.Errorf("error %v, status %+v; want %s of %v", err, got, status, data)
+	}
+	return err
+}
+
+func (f *fixture) errors() int { return f.logs.FilterLevelExact(zapcore.ErrorLevel).Len() }
+
+// put renames a file into place.
+func put(t testing.TB, path string, content []byte) {
+	t.Helper()
+	if err := errors.Join(os.WriteFile(path+".new", content, 0o600), os.Rename(path+".new", path)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// link replaces a path by a link.
+func link(t testing.TB, path, target string) {
+	t.Helper()
+	if err := errors.Join(os.Symlink(target, path+".new"), os.Rename(path+".new", path)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// written is the content of a newer file, which is longer with more words.
+func written(t testing.TB, words int) []byte {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "y.region")
+	testregion.Write(t, path, secondData, words, dover, newcomer)
+	return readFile(t, path)
+}
+
+func readFile(t testing.TB, path string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+// mappings counts how often a directory's files are mapped into memory; 0 where the system does not tell.
+func mappings(dir string) int {
+	text, _ := os.ReadFile("/proc/self/maps")
 	return strings.Count(string(text), dir)
 }
 
-// nothingMapped fails if a directory's files stay mapped. What a look has opened is closed a moment after the end.
-func nothingMapped(t *testing.T, dir string) {
+// eventually waits for a state.
+func eventually(t testing.TB, what string, reached func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); mappings(dir) > 0; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(20 * time.Second); !reached(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("%d mappings are left", mappings(dir))
+			t.Fatalf("not seen: %s", what)
 		}
 	}
 }
 
-func TestSwap(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "x.region")
-	testregion.Write(t, path, firstData, 1, dover)
-	s, logs := testWatched(t, path)
-	old := pinned(t, s)
+// unmapped waits until no file of the directory is mapped: what a poll has opened is closed a moment after the end.
+func (f *fixture) unmapped(t testing.TB) {
+	t.Helper()
+	eventually(t, "unmapped files", func() bool { return mappings(filepath.Dir(f.path)) == 0 })
+}
 
-	if err := s.Look(t.Context(), false); err != nil || pinned(t, s) != old {
-		t.Errorf("an unchanged file was opened anew: %v", err)
+func TestSwap(t *testing.T) {
+	f := newFixture(t)
+	old := f.pinned(t)
+	f.is(t, false, OK, firstData)
+	if again := f.pinned(t); again != old {
+		t.Error("an unchanged file was opened anew")
 	}
 	old.Release()
-	testregion.Write(t, path, secondData, 2, dover, newcomer)
-	if err := s.Look(t.Context(), false); err != nil {
-		t.Fatal(err)
-	}
-	p := pinned(t, s)
+	put(t, f.path, written(t, 2))
+	f.is(t, false, OK, secondData)
+	p := f.pinned(t)
 	defer p.Release()
-	if covered, err := p.Covers(newcomer); p == old || !covered || err != nil {
+	if covered, err := p.Covers(newcomer); p == old || !covered || err != nil || f.status().Checksum != p.File.Checksum() {
 		t.Errorf("the new file is not served: %v, %v", covered, err)
 	}
-	if covered, err := old.Covers(dover); !covered || err != nil {
-		t.Errorf("the old file cannot be read by whoever holds it: %v, %v", covered, err)
-	}
-	old.Release()
-	if old.File.Acquire() {
+	covers(t, old) // for the request that holds it
+	if old.Release(); old.File.Acquire() {
 		t.Error("the old file is still open")
 	}
-	status := s.status()
-	if status.Status != OK || !status.Timestamp.Equal(secondData) || status.Checksum != p.File.Checksum() ||
-		status.Problem != nil {
-		t.Errorf("status: %+v", status)
-	}
-	if n := logs.FilterMessage("a new region file is served").Len(); n != 1 {
+	if n := f.logs.FilterMessage("a new region file is served").Len(); n != 1 {
 		t.Errorf("%d lines about the new file", n)
 	}
-
 	// It was verified before it was swapped in, and is not read again.
-	if err := s.Look(t.Context(), true); err != nil || s.current.Load() != p {
-		t.Errorf("a file that was verified was opened again: %v", err)
+	if f.is(t, true, OK, secondData); f.current.Load() != p {
+		t.Error("a file that was verified was opened again")
 	}
+	// A link that is pointed at another file is a new file.
+	other := filepath.Join(t.TempDir(), "other.region")
+	testregion.Write(t, other, firstData, 1, dover)
+	link(t, f.path, other)
+	f.is(t, false, OK, firstData)
 }
 
-// A link that is pointed at another file is a new file.
-func TestSwapByLink(t *testing.T) {
-	dir := t.TempDir()
-	link := filepath.Join(dir, "current.region")
-	for i, name := range []string{"a.region", "b.region"} {
-		testregion.Write(t, filepath.Join(dir, name), firstData.AddDate(i, 0, 0), 1, dover)
-	}
-	if err := os.Symlink("a.region", link); err != nil {
-		t.Fatal(err)
-	}
-	s, _ := testWatched(t, link)
-	if err := os.Symlink("b.region", link+".new"); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(link+".new", link); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Look(t.Context(), false); err != nil || !s.status().Timestamp.Equal(secondData) {
-		t.Errorf("%v, %+v", err, s.status())
-	}
-}
-
-// Files are replaced all the time while requests read them: no request fails, and nothing stays mapped.
+// TestSwapUnderLoad: files are replaced all the time while requests read them. No request fails, and nothing stays mapped.
 func TestSwapUnderLoad(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "x.region")
-	testregion.Write(t, path, firstData, 20_000, dover)
-	s, _ := testWatched(t, path)
+	f := newFixture(t)
 	var stop atomic.Bool
 	var served atomic.Int64
 	var group sync.WaitGroup
 	for range 4 {
 		group.Go(func() {
-			for !stop.Load() {
-				p, err := s.pin()
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				if covered, err := p.Covers(dover); !covered || err != nil {
-					t.Errorf("covered %v, %v", covered, err)
-				}
-				if _, err := p.File.Info(); err != nil {
-					t.Error(err)
-				}
-				p.Release()
-				served.Add(1)
+			for ; !stop.Load(); served.Add(1) {
+				f.serves(t)
 			}
 		})
 	}
 	for i := range 30 {
-		testregion.Write(t, path, firstData.Add(time.Duration(i)*time.Hour), 20_000+i, dover)
-		if err := s.Look(t.Context(), i%2 == 0); err != nil {
-			t.Error(err)
-		}
+		testregion.Write(t, f.path, firstData.Add(time.Duration(i)*time.Hour), 20_000+i, dover)
+		f.is(t, i%2 == 0, OK, firstData.Add(time.Duration(i)*time.Hour))
 		for before := served.Load(); served.Load() < before+4 && !t.Failed(); {
 			runtime.Gosched()
 		}
 	}
 	stop.Store(true)
 	group.Wait()
-	if n := mappings(dir); n > 1 {
+	if n := mappings(filepath.Dir(f.path)); n > 1 {
 		t.Errorf("%d mappings are left", n)
 	}
-	if err := s.Destruct(); err != nil {
-		t.Fatal(err)
-	}
-	if n := mappings(dir); n > 0 {
-		t.Errorf("%d mappings are left after the end", n)
-	}
+	_ = f.Destruct()
+	f.unmapped(t)
 }
 
-// A request whose configuration has been replaced is still served, and leaves nothing open.
+// TestPinAfterTheEnd: a request whose configuration has been replaced is still served, and leaves nothing open.
 func TestPinAfterTheEnd(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "x.region")
-	testregion.Write(t, path, firstData, 1, dover)
-	s, _ := testWatched(t, path)
-	during := pinned(t, s)
-	if err := s.Destruct(); err != nil {
-		t.Fatal(err)
+	f := newFixture(t)
+	during := f.pinned(t)
+	_ = f.Destruct()
+	if err := f.Poll(t.Context(), true); err != nil {
+		t.Errorf("a poll after the end: %v", err)
 	}
-	if err := s.Look(t.Context(), true); err != nil {
-		t.Errorf("a look after the end: %v", err)
-	}
-	after := pinned(t, s)
-	for name, p := range map[string]*Pinned{"before": during, "after": after} {
-		if covered, err := p.Covers(dover); !covered || err != nil {
-			t.Errorf("pinned %s the end: %v, %v", name, covered, err)
-		}
-		p.Release()
-		if p.File.Acquire() {
-			t.Errorf("pinned %s the end: still open", name)
+	for _, p := range []*Pinned{during, f.pinned(t)} {
+		covers(t, p)
+		if p.Release(); p.File.Acquire() {
+			t.Error("it is still open")
 		}
 	}
 }
 
-func TestPinCostsNothing(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "x.region")
-	testregion.Write(t, path, firstData, 1, dover)
-	s, _ := testWatched(t, path)
-	if n := testing.AllocsPerRun(100, func() { pinned(t, s).Release() }); n > 0 {
+func TestPinAllocates(t *testing.T) {
+	f := newFixture(t)
+	if n := testing.AllocsPerRun(100, func() { f.pinned(t).Release() }); n > 0 {
 		t.Errorf("%v allocations", n)
 	}
-	if n := testing.AllocsPerRun(100, func() {
-		if covered, err := Ask(s.pin, func(p *Pinned) (bool, error) { return p.Covers(dover) }); !covered || err != nil {
-			t.Errorf("%v, %v", covered, err)
-		}
-	}); n > 0 {
+	if n := testing.AllocsPerRun(100, func() { f.ask(t) }); n > 0 {
 		t.Errorf("%v allocations to ask", n)
 	}
 }
 
-// What a request pays for a region that may be swapped and damaged: the reference, the guard against faults, and the
-// question whether the file was changed in place.
-func BenchmarkAsk(b *testing.B) {
-	path := filepath.Join(b.TempDir(), "x.region")
-	testregion.Write(b, path, firstData, 1, dover)
-	s, _ := testWatched(b, path)
-	b.ReportAllocs()
-	for b.Loop() {
-		if covered, err := Ask(s.pin, func(p *Pinned) (bool, error) { return p.Covers(dover) }); !covered || err != nil {
-			b.Fatal(covered, err)
-		}
+func (f *fixture) ask(t testing.TB) {
+	if covered, err := Ask(f.pin, func(p *Pinned) (bool, error) { return p.Covers(dover) }); !covered || err != nil {
+		t.Errorf("%v, %v", covered, err)
 	}
 }
 
-// The watcher finds an awaited file, and a new one, by itself.
+// BenchmarkAsk is what a request pays for a region that may be swapped and damaged: the reference, the guard against
+// faults, and the question whether the file was changed in place.
+func BenchmarkAsk(b *testing.B) {
+	f := newFixture(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		f.ask(b)
+	}
+}
+
+// TestAwaited: a file that is awaited is served when it comes. Until then requests get ErrUnavailable, which costs neither
+// an access to the disk nor a line in the log.
+func TestAwaited(t *testing.T) {
+	for _, before := range []string{"", "no region file"} {
+		path := filepath.Join(t.TempDir(), "x.region")
+		if before != "" {
+			put(t, path, []byte(before))
+		}
+		f := watch(t, Options{Path: path, Awaited: true})
+		for range 3 {
+			if _, err := f.pin(); !errors.Is(err, ErrUnavailable) {
+				t.Errorf("a request: %v", err)
+			}
+			f.is(t, false, Unavailable, time.Time{})
+		}
+		if n := f.logs.Len(); n != min(len(before), 1) || !f.status().Unusable || f.Damaged() != (before != "") {
+			t.Errorf("%q: %d lines in the log, %+v", before, n, f.status())
+		}
+		testregion.Write(t, path, firstData, 1, dover)
+		f.is(t, false, OK, firstData)
+		f.serves(t)
+	}
+}
+
+// TestWatch: an awaited file, and a new one, are found without being asked for.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "x.region")
 	s := NewWatched(Options{Path: path, Awaited: true, Logger: zap.NewNop()})
 	defer s.Destruct()
+	s.every = 10 * time.Millisecond
 	if err := s.Start(); err != nil {
 		t.Fatal(err)
 	}
 	for i, data := range []time.Time{firstData, secondData} {
 		testregion.Write(t, path, data, 1+i, dover)
-		for deadline := time.Now().Add(3 * lookEvery); !s.status().Timestamp.Equal(data); time.Sleep(20 * time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatalf("not noticed: %+v", s.status())
-			}
-		}
+		eventually(t, "the file", func() bool { return s.status().Timestamp.Equal(data) })
 	}
 }

@@ -1,6 +1,8 @@
-// Package regions keeps region files open while requests read them and other files replace them. Each path is looked at
-// every 2 seconds. A new file is compared with its checksums, all of it, and then swapped in; the old one is unmapped
-// when the last request that pinned it has released it.
+// Package regions keeps region files open, with their engines, while requests read them and new files replace them. It
+// polls each path every 2 seconds. A new file is verified against its checksums and then swapped in. The old one is
+// unmapped when the last request has released it. Package fetch downloads the files.
+//
+// It knows neither HTTP nor Caddy. Start with Region and Pinned, and with poll.go for how a new file is found.
 package regions
 
 import (
@@ -16,85 +18,95 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/mapsedge/caddy-maps/internal/region"
-	"github.com/mapsedge/caddy-maps/internal/web/apierror"
 )
 
 const (
-	// lookEvery is how often region files are looked at.
-	lookEvery = 2 * time.Second
-	// hangAfter is how long a file system may take for one operation before requests that need the file get 503.
-	hangAfter = 10 * time.Second
+	// pollEvery is the interval at which paths are polled.
+	pollEvery = 2 * time.Second
+	// hangTimeout is how long one operation of a file system may take before requests that need the file get
+	// ErrUnavailable.
+	hangTimeout = 10 * time.Second
 )
 
-// ErrUnderWay is what Look returns if its context ends first. The look goes on.
+// ErrUnavailable means that a region has no file, or one that cannot be opened. It has been logged.
+var ErrUnavailable error = unavailable{}
+
+type unavailable struct{}
+
+func (unavailable) Error() string { return "the region is unavailable" }
+
+// Unavailable makes package answer respond with 503.
+func (unavailable) Unavailable() bool { return true }
+
+// ErrUnderWay means that a poll has not ended before the context of the caller. The poll goes on.
 var ErrUnderWay = errors.New("the region file is still being fetched or verified")
 
 var errHangs = errors.New("its file system does not respond; check the drive or the network share")
 
-// Options describe what to watch.
+// Options configure a Watched.
 type Options struct {
-	// Path is the absolute path of the region file. Symbolic links are not resolved: one that is pointed at another file
-	// is a replaced file.
+	// Path is the absolute path of the region file. Symbolic links are not resolved, so that a link to another file counts
+	// as a new file.
 	Path string
-	// Awaited says that the file may come later: Start succeeds without it, and requests get 503 until then.
+	// Awaited means that the file may appear later: Start succeeds without it, and requests get ErrUnavailable until then.
 	Awaited bool
-	// Logger gets a line for each file that is opened, and for each that cannot be.
+	// Logger gets an entry for each file that is opened or cannot be opened.
 	Logger *zap.Logger
 }
 
-// Watched is a path and the region file that was last found there, for all configurations that name it.
+// Watched is a path with its current region file. All configurations that name the path share it.
 //
-// A file system may hang: a network drive whose server is away blocks all that touch it. So one goroutine looks at the
-// path, opens what is there and verifies it (see look.go). Nothing else waits for it without a bound, and mu is never
-// held meanwhile.
+// A file system may hang: a network drive whose server is unavailable blocks every access. So one goroutine polls the
+// path, opens the file and verifies it (see poll.go). Other goroutines wait for it only with a timeout, and it never
+// holds mu during these operations.
 type Watched struct {
 	Options
 
 	current   atomic.Pointer[Pinned]      // nil before it is opened, while there is none, and after Destruct
-	hangs     atomic.Bool                 // the file system has not responded in time, and still does not
+	hangs     atomic.Bool                 // the file system does not respond
 	verifying atomic.Pointer[region.File] // nil while no file is being verified
-	asks      chan ask
+	polls     chan pollRequest
 	ctx       context.Context // ends with Destruct
 	cancel    context.CancelFunc
 
-	// Tests change these before the first look.
-	every, patience time.Duration
-	stat            func(string) (fs.FileInfo, error)
-	verify          func(*region.File, context.Context) error
+	// Tests change these before the first poll.
+	every, timeout time.Duration
+	stat           func(string) (fs.FileInfo, error)
+	verify         func(*region.File, context.Context) error
 
-	// The last file at the path that cannot be served, and whether that was logged; only for the goroutine.
+	// The last file at the path that could not be served, and whether that was logged; only for the goroutine.
 	refused  fs.FileInfo
 	reported bool
 
 	mu      sync.Mutex  // of all below, and of changes of current
 	problem error       // why the file at the path is not the current one; only the goroutine changes it
 	checked fs.FileInfo // the last file that Check accepted
-	alarm   *time.Timer // fires when the present look takes long; nil between looks
-	read    int64       // bytes of the file that is being verified, when the alarm fired last
+	alarm   *time.Timer // fires when the current poll takes long; nil between polls
+	read    int64       // bytes of the file being verified, when the alarm last fired
 }
 
-// ask is a call of Look.
-type ask struct {
+// pollRequest is a call of Poll.
+type pollRequest struct {
 	verify bool
-	answer chan error // holds one
+	result chan error // with a buffer of one
 }
 
-// NewWatched returns a path that was not looked at yet. Its goroutine runs until Destruct.
+// NewWatched returns a Watched that has not polled its path yet. Its goroutine runs until Destruct.
 func NewWatched(o Options) *Watched {
-	w := &Watched{Options: o, asks: make(chan ask), every: lookEvery, patience: hangAfter,
+	w := &Watched{Options: o, polls: make(chan pollRequest), every: pollEvery, timeout: hangTimeout,
 		stat: os.Stat, verify: (*region.File).VerifyWhole}
 	w.ctx, w.cancel = context.WithCancel(context.Background())
 	go w.run()
 	return w
 }
 
-// Start opens the file if none is open, and begins to watch the path. The error says why it cannot be opened; an
-// awaited file that cannot be opened is no error, unless the file system hangs. It takes little more than 10 seconds.
+// Start opens the file if none is open, and begins to poll the path. The error says why the file cannot be opened; for
+// an awaited file it is nil unless the file system hangs. It takes little more than 10 seconds.
 func (w *Watched) Start() error {
 	if w.current.Load() != nil {
 		return nil
 	}
-	err := w.Look(w.ctx, false)
+	err := w.Poll(w.ctx, false)
 	switch {
 	case err == nil, w.Awaited && !errors.Is(err, errHangs):
 		return nil
@@ -104,19 +116,18 @@ func (w *Watched) Start() error {
 	return err
 }
 
-// Look has the path looked at, and returns when that has been done. A new file is swapped in if it is good. verify has
-// a file compared with its checksums, if this process has not done so yet, also if it is in use already, and has one
-// tried again that was refused. The error says why the file at the path is not in use, or what is wrong with it; it is
-// ErrUnderWay if ctx ends first. After Destruct it is nil.
-func (w *Watched) Look(ctx context.Context, verify bool) error {
-	asks, asked := w.asks, ask{verify, make(chan error, 1)}
-	ticker := time.NewTicker(w.patience / 10)
+// Poll polls the path now. It swaps in a new file that is good. verify also verifies the current file, unless this
+// process has done so, and tries a refused file again. The error says why the file at the path is not in use, or what
+// is damaged; it is ErrUnderWay if ctx ends first. After Destruct it is nil.
+func (w *Watched) Poll(ctx context.Context, verify bool) error {
+	polls, request := w.polls, pollRequest{verify, make(chan error, 1)}
+	ticker := time.NewTicker(w.timeout / 10)
 	defer ticker.Stop()
 	for !w.hangs.Load() {
 		select {
-		case asks <- asked:
-			asks = nil
-		case err := <-asked.answer:
+		case polls <- request:
+			polls = nil
+		case err := <-request.result:
 			return err
 		case <-w.ctx.Done():
 			return nil
@@ -128,9 +139,8 @@ func (w *Watched) Look(ctx context.Context, verify bool) error {
 	return w.hanging()
 }
 
-// Check reports why a region file cannot be served, wherever it is: it is opened with its engines, and all of it is
-// compared with its checksums. If it is renamed to the path, it is swapped in without being read again. The error is
-// that of ctx if it ends first.
+// Check opens a region file at any path with its engines, and verifies all of it. If it is then renamed to the watched
+// path, it is swapped in without being verified again. The error says why it cannot be served, or is that of ctx.
 func (w *Watched) Check(ctx context.Context, path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -154,8 +164,8 @@ func (w *Watched) Check(ctx context.Context, path string) error {
 func (w *Watched) pin() (*Pinned, error) {
 	for {
 		if w.hangs.Load() {
-			// A request that reads a file that hangs may wait forever, and a thread of the system with it.
-			return nil, apierror.Unavailable()
+			// A request that reads the file might block forever, with a thread of the system.
+			return nil, ErrUnavailable
 		}
 		p := w.current.Load()
 		switch {
@@ -175,39 +185,39 @@ func (w *Watched) pin() (*Pinned, error) {
 	}
 }
 
-// pinUnopened is pin for a request that comes before the file has been opened, or after a reload has closed it. The
-// latter opens the file for itself: its configuration is gone, but it was let in. It returns neither a file nor an
-// error if the file is open now.
+// pinUnopened is pin for a request before the file has been opened, or after a reload has closed it. The latter opens
+// the file itself, to finish a request of the old configuration. If the file is open now, it returns neither a file nor
+// an error.
 func (w *Watched) pinUnopened() (p *Pinned, err error) {
 	w.mu.Lock()
 	absent := w.problem != nil
 	w.mu.Unlock()
 	switch {
 	case absent:
-		return nil, apierror.Unavailable()
+		return nil, ErrUnavailable
 	case w.ctx.Err() != nil:
 		p, err = w.open(w.Path)
 	default:
-		err = w.Look(w.ctx, false)
+		err = w.Poll(w.ctx, false)
 	}
 	if err != nil {
 		w.Logger.Error("a region file cannot be opened; the request gets 503", zap.String("path", w.Path), zap.Error(err))
-		return nil, apierror.Unavailable() // its client may not know more
+		return nil, ErrUnavailable // err is not for clients
 	}
 	return p, nil
 }
 
-// replace has the path looked at for a request that found the file changed in place, and reports whether another one is
-// current now.
+// replace polls the path for a request that found the file changed in place, and reports whether the current file is
+// another one now.
 func (w *Watched) replace(changed *Pinned) bool {
 	if w.verifying.Load() == nil && w.current.Load() == changed {
-		_ = w.Look(w.ctx, false) // what is wrong is logged when the file does not change any more
+		_ = w.Poll(w.ctx, false) // an error is logged when the file no longer changes
 	}
 	return w.current.Load() != changed
 }
 
-// Destruct gives up the file, and ends a verification. Requests that have pinned the file keep it open. The error is
-// always nil.
+// Destruct releases the file, and stops polls and verifications. Requests that have pinned the file keep it open. The
+// error is always nil.
 func (w *Watched) Destruct() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

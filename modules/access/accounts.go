@@ -21,17 +21,15 @@ import (
 
 func init() { caddy.RegisterModule(new(Accounts)) }
 
-// Accounts serves `/api/v1/service-accounts`. Holders of a user token create, list, read, change and delete the service
-// accounts of their organization there, with their quotas and restrictions. `/api/v1/service-accounts/usage` shows the
-// usage of the accounts.
+// Accounts serves `/api/v1/service-accounts`, where holders of user tokens manage the service accounts of their
+// organization and see their usage.
 type Accounts struct {
-	// The path of the collection, as this handler sees it: `/` inside a `handle_path` that strips all of it. Paths other
-	// than it and those of accounts below it are answered 404. Default: `/api/v1/service-accounts`.
+	// The path of the collection, as this handler sees it: `/` behind a `handle_path` that strips all of it. Other
+	// paths are 404. Default: `/api/v1/service-accounts`.
 	Prefix string `json:"prefix,omitempty"`
 
-	// Whether access tokens of accounts with `isAdmin` may also manage the accounts of their organization. They cannot
-	// create or change administrators, grant scopes that they lack, reactivate an account that a user suspended, or
-	// restore a scope that a user removed. Default: true.
+	// Whether access tokens of accounts with `isAdmin` may manage their organization's accounts too. They cannot make
+	// or change administrators, grant scopes that they lack, or undo what a user did. Default: true.
 	AdminAccessTokens *bool `json:"admin_access_tokens,omitempty"`
 
 	app    *app.App

@@ -25,7 +25,7 @@ func parseAccounts(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) 
 //	    admin_access_tokens on|off
 //	}
 //
-// The matcher must match both the collection and the paths below it. Example:
+// Match the collection with and without what follows it. Example:
 //
 //	@accounts path /api/v1/service-accounts /api/v1/service-accounts/*
 //	handle @accounts {

@@ -82,7 +82,7 @@ func (a *Accounts) authenticateAccount(r *http.Request, session *app.Session, to
 	if !id.Admin {
 		return caller{}, refused{apierror.InsufficientScope(""), reasonNoAdmin}
 	}
-	if reason, violated := app.CheckRestrictions(id.Bounds, r); violated {
+	if reason, violated := app.CheckRestrictions(id.Restrictions, r); violated {
 		return caller{}, refused{apierror.Restricted(), reason}
 	}
 	return caller{
@@ -131,7 +131,7 @@ func (c *caller) mayUndo(before, after *account.Account) error {
 // suspends a suspended account locks it.
 func (c *caller) hold(before, after *account.Account, status, scopes bool) {
 	if c.user {
-		after.Holds = before.Holds.ByPerson(before, after, status, scopes)
+		after.Holds = before.Holds.ByUser(before, after, status, scopes)
 	} else {
 		after.Holds = before.Holds.ByAutomation(before, after)
 	}

@@ -51,7 +51,7 @@ func (f *fields) check() error {
 		}
 	}
 	if f.Restrictions != nil {
-		if _, err := account.NewBounds(*f.Restrictions); err != nil {
+		if _, err := f.Restrictions.Compile(); err != nil {
 			return fmt.Errorf("restrictions: %w", err)
 		}
 	}

@@ -29,10 +29,8 @@ import (
 
 func init() { caddy.RegisterModule(new(Auth)) }
 
-// Auth lets requests pass that carry a valid access token with the required scopes, in the Authorization header or, if
-// configured, in a query parameter. The token is removed from the request before the next handler runs.
-//
-// If a request passes, these placeholders are set:
+// Auth lets requests with a valid access token pass, and removes the token before the next handler. It sets these
+// placeholders:
 //
 // Placeholder | Description
 // ------------|------------
@@ -41,37 +39,36 @@ func init() { caddy.RegisterModule(new(Auth)) }
 // `{http.auth.user.scopes}` | The scopes of the request, separated by spaces
 // `{http.auth.user.admin}` | Whether every account behind the token has `isAdmin`
 //
-// If the token is valid but the request is refused because of a missing scope, a restriction or a quota,
-// `{http.auth.candidate.id}` and `{http.auth.candidate.organization}` are set instead.
+// If a valid token's request is refused for its scope, restrictions or quota, `{http.auth.candidate.id}` and
+// `{http.auth.candidate.organization}` are set instead.
 //
-// Each request that passes counts for the account of the client token, under each of the scopes. If it passes several
-// maps_auth, each scope counts once.
+// A request counts for the account of the client token under each scope, once even if several maps_auth name the scope.
 type Auth struct {
-	// The scopes that a request needs, all of them: TILE, MATRIX, ONM, DIRECTION, TSS, GEOCODING or REVERSEGEOCODING.
+	// The scopes that a request needs, all of them: TILE, MATRIX, ONM, DIRECTION, TSS, GEOCODING, REVERSEGEOCODING.
 	// Required.
 	Scopes []string `json:"scopes,omitempty"`
 
-	// Query parameters that may carry the token instead of the Authorization header. Caddy logs URLs with their query, so
-	// the access log and the default logger then need the filter `maps_redact` with the same names, or they show tokens. A
-	// warning at the start names loggers without it. Default: none.
+	// Query parameters that may carry the token instead of the Authorization header. Caddy logs queries: use the filter
+	// `maps_redact` with the same names in the access log and the default logger. A warning names loggers without it.
+	// Default: none.
 	APIKeyQuery []string `json:"api_key_query,omitempty"`
 
-	// The family of error bodies: `platform` or `routing`. Default: `platform`.
+	// The form of error bodies: `platform` or `routing`. Default: `platform`.
 	ErrorStyle string `json:"error_style,omitempty"`
 
-	// Whether the next handlers, and so upstreams, see the token. Otherwise it is removed from the header, the query and
-	// the Referer. Default: false.
+	// Whether the next handlers, and so upstreams, see the token. Otherwise header, query and Referer lose it. Default:
+	// false.
 	ForwardToken bool `json:"forward_token,omitempty"`
 
-	// The origins of web pages that may read the responses: `https://app.example.com`, `https://*.example.com` for all
-	// subdomains, or `*` for all. Preflight requests are then answered before authentication, and only this handler sets
+	// The origins of web pages that may read responses: `https://app.example.com`, `https://*.example.com` for all
+	// subdomains, or `*`. Preflight requests are answered before authentication. Only this handler sets
 	// Access-Control-Allow-Origin. Default: none.
 	CORS []string `json:"cors,omitempty"`
 
-	// The cost of a request in units: a placeholder that yields an integer from 0 to 1000000000; other values count as 1.
-	// If it is empty before the next handler runs, it is read again from the response, such as
-	// `{http.response.header.X-Matrix-Elements}`; quotas then apply from the next request. Never use values that clients
-	// control. Default: 1, and for map matching the number of points of the trace.
+	// The units of a request: a placeholder for a whole number up to 1000000000; anything else counts 1. If it is empty
+	// before the next handler, it is read again with the response, such as `{http.response.header.X-Matrix-Elements}`,
+	// and quotas then affect the next request. Never use what clients can set. Default: 1, and for map matching the
+	// points of the trace.
 	Units string `json:"units,omitempty"`
 
 	app     *app.App
@@ -228,7 +225,7 @@ func (a *Auth) check(r *http.Request, out *response) *refusal {
 		return &refusal{apierror.InsufficientScope(a.scopes.String()),
 			reasonText(fmt.Sprintf("needs the scopes %q, has %q", a.scopes, who.Scopes)), a.metrics.NoScope, app.ReasonNoScope}
 	}
-	if reason, violated := app.CheckRestrictions(who.Bounds, r); violated {
+	if reason, violated := app.CheckRestrictions(who.Restrictions, r); violated {
 		return &refusal{apierror.Restricted(), reason, a.metrics.Restricted, reason}
 	}
 	return a.admit(r, out)

@@ -29,8 +29,7 @@ func parseAuth(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 //	    units         <placeholder>
 //	}
 //
-// It runs before `method`, `rewrite` and `uri`, which could drop the query parameter, and before handlers that need to
-// know the account. Example:
+// It runs before `method`, `rewrite` and `uri`, which could drop the query parameter. Example:
 //
 //	handle /api/v1/route {
 //	    maps_auth DIRECTION {
@@ -43,8 +42,7 @@ func parseAuth(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 //	    }
 //	}
 //
-// Each request counts 1 unit, or for map matching the points of its trace. `units` takes the number from elsewhere,
-// such as a header of an upstream's response:
+// A request counts 1 unit, in map matching its points. `units` names another number:
 //
 //	handle /api/v1/matrix {
 //	    maps_auth MATRIX {

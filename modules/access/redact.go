@@ -17,26 +17,21 @@ import (
 
 func init() { caddy.RegisterModule(new(RedactFilter)) }
 
-// RedactFilter is a filter of the log encoder `filter`. It replaces the values of query parameters with REDACTED, and
-// truncates long texts: Caddy logs URLs and headers completely, so a single request could write a very long line.
+// RedactFilter is a filter of the log encoder `filter`. It replaces values of query parameters by REDACTED and cuts
+// long text, since clients decide how much of a log a request fills.
 //
-// Use it on these fields:
+// On `request` it filters URL, method, host and all headers, on `resp_headers` all headers; any other field must be
+// text or a list of texts. Parameters are found in URLs and headers such as Referer, also percent-encoded, in another
+// case, or in a malformed URL.
 //
-// - `request`: the URL, the method, the host and all headers
-// - `resp_headers`: all headers
-// - any other field that is text or a list of texts, which is treated like a URL
-//
-// A parameter is found anywhere in a URL or a header such as Referer, also if its name is percent-encoded or in another
-// case, or if the URL is malformed.
-//
-// With this filter on `request`, Caddy ignores filters of fields within it, such as `request>remote_ip`. Put those into
-// another `filter` that this one wraps.
+// It needs `request` as a whole. Put filters of fields in it, such as `request>remote_ip`, into another `filter` that
+// this one wraps.
 type RedactFilter struct {
-	// The query parameters whose values are replaced: the same as `api_key_query` of `maps_auth`. Default: none.
+	// The query parameters to replace, as in `api_key_query` of `maps_auth`. Default: none.
 	Parameters []string `json:"parameters,omitempty"`
 
-	// The maximum length of a text, in bytes, from 64 to 65536. Truncated texts end in "…". All headers together may be
-	// twice as long, and a host 256 bytes. Default: 2048.
+	// The longest text, in bytes, 64 to 65536; cut text ends in "…". All headers together may have twice that, a host
+	// 256 bytes. Default: 2048.
 	MaxLength int `json:"max_length,omitempty"`
 }
 

@@ -23,27 +23,26 @@ import (
 
 func init() { caddy.RegisterModule(new(Tokens)) }
 
-// Tokens serves these endpoints below `/api/v1/external/`, and answers 404 to everything else:
+// Tokens serves the endpoints of tokens below `/api/v1/external/`; other paths are 404:
 //
 // - `POST auth` takes `client_token` and `server_token`, and returns an access token and a refresh token.
 // - `POST refresh` takes `refresh_token` and returns a new access token.
 // - `POST revoke` takes `refresh_token` and ends its grant, with all access tokens of the same exchange.
 // - `GET jwks.json` serves the public keys of access tokens.
 type Tokens struct {
-	// The path of the endpoints, as this handler sees it: `/` inside a `handle_path` that strips all of it.
-	// Default: `/api/v1/external`.
+	// The path above the endpoints, as this handler sees it: `/` behind a `handle_path` that strips all of it. Default:
+	// `/api/v1/external`.
 	Prefix string `json:"prefix,omitempty"`
 
-	// Whether a refresh also requires the `server_token` of the exchange. Default: false.
+	// Whether a refresh needs the `server_token` too. Default: false.
 	RefreshRequiresServerToken bool `json:"refresh_requires_server_token,omitempty"`
 
-	// Whether each refresh returns a new refresh token. The old one is accepted for another 10 seconds, for clients that
-	// lost the response. Using it later ends the grant. Default: false.
+	// Whether each refresh gives a new refresh token. For 10 seconds a used one gives another, for clients that lost
+	// the response; later use ends the grant. Default: false.
 	RefreshRotation bool `json:"refresh_rotation,omitempty"`
 
-	// The origins of web pages that may refresh and revoke tokens: `https://app.example.com`, `https://*.example.com` for
-	// all subdomains, or `*` for all. Pages cannot exchange tokens, because server tokens belong in backends. Default:
-	// none.
+	// The origins of web pages that may refresh and revoke tokens, as in `maps_auth`. The exchange is only for
+	// backends. Default: none.
 	CORS []string `json:"cors,omitempty"`
 
 	app    *app.App

@@ -23,21 +23,19 @@ import (
 
 func init() { caddy.RegisterModule(new(App)) }
 
-// App holds what the handlers of the maps service share: service accounts and their store, the keys that sign tokens,
-// and the regions that reverse geocoding and map matching work on.
+// App holds what the maps handlers share: service accounts and their store, keys that sign tokens, and regions.
 type App struct {
-	// The issuer (`iss`) of the tokens that this service signs. Default: `caddy-maps`.
+	// The issuer (`iss`) of this service's tokens. Default: `caddy-maps`.
 	Issuer string `json:"issuer,omitempty"`
 
-	// The audience (`aud`) of access tokens. Locally minted user tokens have the same with `:accounts` added. Default:
+	// The audience (`aud`) of access tokens. The server's own user tokens have `:accounts` added. Default:
 	// `caddy-maps`.
 	Audience string `json:"audience,omitempty"`
 
-	// Where accounts, grants and signing keys are kept. Default: the `sqlite` store, a file in Caddy's data
-	// directory.
+	// The store of accounts, grants and signing keys. Default: `sqlite`, in Caddy's data directory.
 	StoreRaw json.RawMessage `json:"store,omitempty" caddy:"namespace=maps.stores inline_key=module"`
 
-	// The algorithm of new access tokens: `EdDSA` (Ed25519), or `ES256` for upstreams that cannot verify Ed25519. Default:
+	// The algorithm of new access tokens: `EdDSA` (Ed25519), or `ES256` for upstreams without Ed25519. Default:
 	// `EdDSA`.
 	SigningAlgorithm string `json:"signing_algorithm,omitempty"`
 
@@ -50,34 +48,33 @@ type App struct {
 	// expire; then the key is removed. Default: keys are rotated only by `caddy maps rotate-keys`.
 	KeyRotation caddy.Duration `json:"key_rotation,omitempty"`
 
-	// How long an access token is valid, from 1 second to 24 hours. Default: 15 minutes.
+	// The lifetime of access tokens, 1 second to 24 hours. Default: 15 minutes.
 	AccessTokenTTL caddy.Duration `json:"access_token_ttl,omitempty"`
 
-	// How long the refresh token of an exchange is valid, counted from the exchange and never extended. At least
-	// `access_token_ttl`. Default: 30 days.
+	// The lifetime of refresh tokens, counted from the exchange and never extended; at least that of access tokens.
+	// Default: 30 days.
 	RefreshTokenTTL caddy.Duration `json:"refresh_token_ttl,omitempty"`
 
 	// How many refresh tokens a pair of a client token and a server token can have at the same time. One more ends the
 	// oldest, with its access tokens; the log and a metric show it. Default: 100,000.
 	MaxGrants int `json:"max_grants,omitempty"`
 
-	// How many service accounts an organization can have. Deleted and revoked ones do not count. Default: 1,000.
+	// The most service accounts of an organization, without deleted and revoked ones. Default: 1,000.
 	MaxAccounts int `json:"max_accounts,omitempty"`
 
 	// How long a cached token is accepted while the store does not answer. After that, requests get 503. Default: 1
 	// minute.
 	MaxStale caddy.Duration `json:"max_stale,omitempty"`
 
-	// Total memory, in bytes, for bodies that are being read at the same time: of requests, and of responses from upstream
-	// engines. A body counts twice its size. One account gets at most half, and one organization two thirds. Further
-	// requests wait for up to `max_wait`. At least 1 MiB. Default: 256 MiB.
+	// Memory, in bytes, for bodies of requests and of engines' responses. A body counts twice its size. At least 1 MiB.
+	// How it is shared: docs/run/limits.md#what-requests-share. Default: 256 MiB.
 	MaxBodiesInFlight int64 `json:"max_bodies_in_flight,omitempty"`
 
 	// How long a request may wait for a shared resource (a processor for map matching, memory for its body, a free slot at
 	// an upstream engine) before it gets 503 with Retry-After. Default: 2 seconds.
 	MaxWait caddy.Duration `json:"max_wait,omitempty"`
 
-	// The region files of this server, by the name under which handlers refer to them. Default: none.
+	// The regions, by the names that handlers use. Default: none.
 	Regions map[string]*RegionConfig `json:"regions,omitempty"`
 
 	// Who may manage accounts in addition to holders of user tokens that this server minted: users of an OpenID Connect

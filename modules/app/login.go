@@ -16,13 +16,13 @@ import (
 // as a public client, in a window of its own. The provider must know `<address of the console>/signed-in.html` as a
 // redirect URI, and must allow the console's origin to read responses of its token endpoint (CORS).
 type Login struct {
-	// The id under which the provider knows the console, as a client without a secret. Required.
+	// The console's client id at the provider, a client without a secret. Required.
 	ClientID string `json:"client_id,omitempty"`
 
-	// The provider's authorization endpoint: https, or http on loopback. It may have a query. Required.
+	// The authorization endpoint: https, or http on loopback. It may have a query. Required.
 	AuthorizeURL string `json:"authorize_url,omitempty"`
 
-	// The provider's token endpoint: https, or http on loopback. Required.
+	// The token endpoint: https, or http on loopback. Required.
 	TokenURL string `json:"token_url,omitempty"`
 
 	// The scopes to request, separated by spaces. With `openid` among them, the provider must return an ID token, and its

@@ -51,10 +51,10 @@ func init() {
 	for _, reason := range credential.Reasons() {
 		NewReason(reason, AuthHandler, TokensHandler, AccountsHandler, PlaygroundHandler)
 	}
-	for _, outside := range []account.Outside{
-		account.OutsideNoOrigin, account.OutsideOrigin, account.OutsideNetwork, outsideRepeated,
+	for _, violation := range []account.Violation{
+		account.ViolationNoOrigin, account.ViolationOrigin, account.ViolationNetwork, violationRepeated,
 	} {
-		NewReason(string(outside), AuthHandler, AccountsHandler)
+		NewReason(string(violation), AuthHandler, AccountsHandler)
 	}
 	for _, err := range request.Errors {
 		NewReason(err.Error(), AuthHandler, AccountsHandler)

@@ -23,8 +23,10 @@ import (
 
 // RegionConfig is one region of the configuration: a region file on this machine, or one that this server downloads.
 type RegionConfig struct {
-	// The region file, made by `caddy maps build`: its path, or an http or https URL from which this server downloads it.
-	// Placeholders are replaced. Required.
+	// The region file: a path, or an http or https URL to download it from. Placeholders are replaced. The file is
+	// checked every 2 seconds, and a new one replaces it without dropping a request. A damaged one is refused, and the
+	// last good one stays in service. Replace a file by renaming. Downloads are verified first; without one, the server
+	// starts and the region's requests get 503. A password in a URL must be a placeholder. Required.
 	//
 	// A relative path starts at the working directory. The file is checked every 2 seconds. A new file is verified and
 	// then swapped in without dropping a request; a damaged one is refused, and the last good one stays in service.
@@ -58,8 +60,8 @@ type RegionConfig struct {
 	// The largest file to download, in bytes. Default: no limit.
 	MaxSize int64 `json:"max_size,omitempty"`
 
-	// How long a start or a reload waits for the first file from the URL. After that a start continues without it, and a
-	// reload fails, so that the running configuration stays. Default: it does not wait.
+	// How long a start or reload waits for the first download. Then a start continues, and a reload is refused.
+	// Default: not at all.
 	Wait caddy.Duration `json:"wait,omitempty"`
 }
 

@@ -63,14 +63,14 @@ func (r *configuredRegion) start(logger *zap.Logger, reload bool) error {
 
 // reload verifies the file and asks the server for a new one. A damaged file is downloaded again.
 func (r *configuredRegion) reload(ctx context.Context) error {
-	err := r.watched.Look(ctx, true)
+	err := r.watched.Poll(ctx, true)
 	if r.mirror == nil || errors.Is(err, regions.ErrUnderWay) {
 		return err
 	}
-	if err := r.mirror.Ask(ctx); err != nil {
+	if err := r.mirror.Poll(ctx); err != nil {
 		return err
 	}
-	return r.watched.Look(ctx, true)
+	return r.watched.Poll(ctx, true)
 }
 
 // status returns the region's status. A file is also stale if its mirror has a problem.

@@ -12,14 +12,14 @@ import (
 
 // Usage configures how usage statistics are written and how long they are kept. Months are kept for ever.
 type Usage struct {
-	// How often counts are written to the store, from 1 second to 1 minute. A kill or a power failure loses what was
-	// counted since. Organizations with a quota that is at least 80% used are written every second. Default: 10 seconds.
+	// How often counts are written, 1 second to 1 minute: what a kill may lose. Every second from 80% of an
+	// organization's quota. Default: 10 seconds.
 	Flush caddy.Duration `json:"flush,omitempty"`
 
-	// How long hours are kept after they are over, at least 25 hours. Default: 35 days.
+	// How long hours are kept, at least 25 hours. Default: 35 days.
 	Hours caddy.Duration `json:"hours,omitempty"`
 
-	// How long days are kept after they are over, at least 32 days. Default: 400 days.
+	// How long days are kept, at least 32 days. Default: 400 days.
 	Days caddy.Duration `json:"days,omitempty"`
 }
 

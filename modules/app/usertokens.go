@@ -10,11 +10,10 @@ import (
 
 // UserTokens configures whose user tokens may manage accounts.
 type UserTokens struct {
-	// The issuer (`iss`) of the user tokens, such as an OpenID Connect provider. It must differ from the service's own
-	// issuer. Default: none; required by every field except `local`.
+	// The issuer (`iss`) of user tokens; not the service's own. Default: none; needed by all others but `local`.
 	Issuer string `json:"issuer,omitempty"`
 
-	// The audience (`aud`) that a user token must have. Default: none; required with `issuer`.
+	// The audience (`aud`) of user tokens. Default: none; needed with `issuer`.
 	Audience string `json:"audience,omitempty"`
 
 	// The URL of the issuer's keys: https, or http on loopback. They are fetched when the first token arrives, so the
@@ -27,10 +26,10 @@ type UserTokens struct {
 	// The claim with the organization whose accounts the user may manage. A token without it is refused. Default: `org`.
 	OrganizationClaim string `json:"organization_claim,omitempty"`
 
-	// A claim that a user token must have. Default: none; required with `issuer`, unless `any_user` is true.
+	// A claim that user tokens must have. Default: none; needed with `issuer`, unless `any_user` is true.
 	RequireClaim *Claim `json:"require_claim,omitempty"`
 
-	// Whether every user of the issuer may manage the accounts of their organization. Default: false.
+	// Whether every user may manage the accounts of their organization. Default: false.
 	AnyUser bool `json:"any_user,omitempty"`
 
 	// Whether user tokens that this server minted through its admin API are accepted too. Default: true.

@@ -32,7 +32,7 @@ func (h *Handler) serveCoverage(w http.ResponseWriter) {
 				h.fail(w, err)
 				return
 			}
-			list = append(list, described)
+			list = append(list, answer.Region(described))
 		}
 	}
 	buf := answer.GetBuffer()

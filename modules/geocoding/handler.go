@@ -31,31 +31,23 @@ import (
 
 func init() { caddy.RegisterModule(new(Handler)) }
 
-// Handler answers `GET /v2/search/reverse-geocoding?lat=&lon=` with the places at and around a position, nearest first,
-// each with its address.
-//
-//   - `size` (1 to 5, default 1) is the largest number of places.
-//   - `category` restricts them to features whose OpenStreetMap key or value is one of its comma-separated terms.
-//   - `language`, or else the header Accept-Language, chooses the language of names: the first that is known.
-//
-// `GET /v2/search/coverage` lists the regions that answers come from, each with its bounds, the date of its data, and
-// the attribution that has to be shown with its places.
+// Handler answers `GET /v2/search/reverse-geocoding?lat=&lon=`: places at and around a position, nearest first, with
+// addresses; and `GET /v2/search/coverage`: the regions that it knows. How to call it: docs/build/geocoding.md.
 type Handler struct {
-	// The path of the endpoint, as this handler sees it. Other paths than this and `coverage` get 404. Default:
-	// `/v2/search/reverse-geocoding`.
+	// The path, as this handler sees it. Others but `coverage` are 404. Default: `/v2/search/reverse-geocoding`.
 	Prefix string `json:"prefix,omitempty"`
 
-	// The path of the list of regions, as this handler sees it. Default: `/v2/search/coverage`.
+	// The path of the regions' list. Default: `/v2/search/coverage`.
 	Coverage string `json:"coverage,omitempty"`
 
-	// The geocoders. The first that covers the position answers. Upstream engines cover every position. Required.
+	// The geocoders. The first that covers the position answers. One without known coverage covers everything.
+	// Required.
 	GeocodersRaw []json.RawMessage `json:"geocoders,omitempty" caddy:"namespace=maps.geocoders inline_key=source"`
 
-	// The largest distance of a feature from the position, in metres, up to 100000. Default: 1000.
+	// The largest distance of a feature in metres, up to 100000. Default: 1000.
 	MaxDistance float64 `json:"max_distance,omitempty"`
 
-	// Whether to serve requests that no `maps_auth` with the scope REVERSEGEOCODING has let through. They get 500
-	// otherwise. Default: false.
+	// Whether requests without maps_auth and REVERSEGEOCODING are served. Otherwise they get 500. Default: false.
 	Public bool `json:"public,omitempty"`
 
 	gate      *app.Gate

@@ -16,9 +16,9 @@ import (
 
 func init() { caddy.RegisterModule(new(Local)) }
 
-// Local answers reverse geocoding requests from regions of the app `maps`.
+// Local answers from regions of the maps app.
 type Local struct {
-	// The names of regions of the app `maps`. The first that covers the position answers. Required.
+	// The regions. The first that covers the position answers. Required.
 	Regions []string `json:"regions,omitempty"`
 
 	regions []*regions.Region

@@ -32,8 +32,8 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //	    public
 //	}
 //
-// `matcher` may be repeated. The first profile is for requests that name none. A GET with many points needs a larger
-// limit for request headers than Caddy's 16 KiB: `servers { max_header_size 512KiB }` in the global options. Example:
+// `matcher` may be repeated. The first profile is for requests that name none. Long GET paths need `servers {
+// max_header_size 512KiB }`; Caddy's default is 16 KiB. Example:
 //
 //	@matching path /api/route/matching /api/route/matching/
 //	handle @matching {

@@ -32,43 +32,30 @@ import (
 
 func init() { caddy.RegisterModule(new(Handler)) }
 
-// Handler answers `/api/route/matching/` with the most probable drive on the road network behind a trace of GPS
-// positions.
-//
-// `GET` takes the trace as `path=[{lat,lng},{lat,lng}]`. `POST` takes it as
-//
-//   - JSON, `{"path":[{"lat","lng","time","accuracy"}]}`;
-//   - GPX (`application/gpx+xml`);
-//   - a GeoJSON LineString, or a Feature or FeatureCollection with one (`application/geo+json`);
-//   - a table with the columns `lat`, `lng`, `time` and `accuracy` (`text/csv`).
-//
-// Parameters: `radius` is how far from the points the search for roads starts, in metres. `profile` is one of the
-// configured profiles. `details=true` adds confidence, duration, tracepoints and OpenStreetMap ways. `format=geojson`
-// answers with a GeoJSON Feature, `format=polyline6` with an encoded polyline.
+// Handler answers `/api/route/matching/`: the most probable drive behind a trace of GPS positions, from `GET` or as
+// JSON, GPX, GeoJSON or CSV. How to call it: docs/build/matching.md.
 type Handler struct {
-	// The path of the endpoint, as this handler sees it, with or without a final slash. Other paths get 404. Default:
-	// `/api/route/matching`.
+	// The path, as this handler sees it; a trailing slash is optional. Others are 404. Default: `/api/route/matching`.
 	Prefix string `json:"prefix,omitempty"`
 
-	// The matchers. Of those that support the profile of a request, the first that covers the whole trace answers, or
-	// else the one that covers most of it. Upstream engines cover everything. Required.
+	// The matchers. Of those for the request's profile, the first that covers the trace answers, or the one that covers
+	// most of it. One without known coverage covers everything. Required.
 	MatchersRaw []json.RawMessage `json:"matchers,omitempty" caddy:"namespace=maps.matchers inline_key=source"`
 
-	// The largest number of points of a trace, 2 to 1000000. Default: 10000.
+	// The most points of a trace, 2 to 1000000. Default: 10000.
 	MaxPoints int `json:"max_points,omitempty"`
 
-	// The largest distance of a point from its road, and the largest `radius`, in metres, up to 5000. Default: 100.
+	// The largest distance of a point from its road in metres, up to 5000, and the largest `radius`. Default: 100.
 	MaxRadius float64 `json:"max_radius,omitempty"`
 
 	// The largest body of a `POST`, in bytes. Default: 8 MiB.
 	MaxBody int64 `json:"max_body,omitempty"`
 
-	// The profiles that requests may choose with the parameter `profile`: any of `car`, `bicycle` and `foot`. The first is
-	// for requests without the parameter. Each needs a matcher that supports it. Default: `car`.
+	// The profiles on offer: `car`, `bicycle`, `foot`. The first is for requests without `profile`. Each needs a
+	// matcher. Default: `car`.
 	Profile Profiles `json:"profile,omitempty"`
 
-	// Whether to serve requests that no `maps_auth` with the scope DIRECTION has let through. They get 500 otherwise.
-	// Default: false.
+	// Whether requests without maps_auth and DIRECTION are served. Otherwise they get 500. Default: false.
 	Public bool `json:"public,omitempty"`
 
 	gate     *app.Gate

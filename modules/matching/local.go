@@ -16,10 +16,9 @@ import (
 
 func init() { caddy.RegisterModule(new(Local)) }
 
-// Local matches traces on the roads of regions of the app `maps`.
+// Local matches traces on regions of the maps app.
 type Local struct {
-	// The names of regions of the app `maps`. The first that covers the whole trace answers, or else the one that covers
-	// most of it. Required.
+	// The regions. The first that covers the trace answers, or the one that covers most of it. Required.
 	Regions []string `json:"regions,omitempty"`
 
 	regions []*regions.Region

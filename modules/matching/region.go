@@ -19,37 +19,33 @@ import (
 
 func init() { caddy.RegisterModule(new(RegionMatcher)) }
 
-// RegionMatcher matches requests by their positions. Where these are depends on the path of the request:
+// RegionMatcher matches requests by their positions. The path says where these are:
 //
 //   - `…/v2/search/reverse-geocoding`: `lat` and `lon`.
 //   - `…/api/route/matching/`: the trace, in `path` or in the body of a POST.
 //   - any other, such as `/api/v1/route`: `origin=<lat>,<lon>`, or else `lat` and `lon`.
 //
-// A position matches if it lies in one of the regions or bounds. A trace matches if at least half of its points do,
-// because map matching needs half of the points. Of a trace of more than 32 points, 32 are looked at, evenly spread. If
-// two matchers have half of a trace each, both match, and the first in the configuration gets the request.
+// A position matches if a region covers it or a bound contains it. A trace matches if at least half of its points do,
+// as map matching needs; of more than 32 points, 32 are asked for, evenly spread. If two places hold half of a trace
+// each, the first in the configuration gets it.
 //
-// A request that cannot be read does not match: its positions are missing, repeated or not on the globe, or its body is
-// no trace, has a content encoding or is larger than `max_body`. The body stays unread for the next handler. Put a
-// handler without a matcher last, which answers such requests with the right error.
+// A request that is not understood, or larger than `max_body`, does not match and keeps its body. Put an endpoint
+// behind all matchers that can say what is wrong.
 //
-// The body of a POST is read into memory, up to `max_body`, and counts against the app's `max_bodies_in_flight`. To
-// spend that memory only on authenticated requests, put `reverse_proxy @place …` behind `maps_auth` in one block
-// instead of using `handle @place`.
+// A POST is read into memory, of the app's `max_bodies_in_flight`. To allow that only with a token, put the matcher
+// after `maps_auth`: `reverse_proxy @place …` in one block, not `handle @place` around it.
 type RegionMatcher struct {
-	// The names of regions of the app `maps`. A region covers the map tiles of zoom 12 that have any of its data or touch
-	// one of its administrative areas. A region whose file cannot be read covers nothing. Default: none, if there are
-	// bounds.
+	// Regions, by their coverage. A region that cannot be read covers nothing. Default: none, where there are bounds.
 	Regions []string `json:"regions,omitempty"`
 
-	// Rectangles, each as south, west, north and east in degrees, edges included. If a rectangle crosses the antimeridian,
-	// west is larger than east. Default: none, if there are regions.
+	// Rectangles: south, west, north, east in degrees, edges included. West is larger than east across the
+	// antimeridian. Default: none, where there are regions.
 	Bounds [][]float64 `json:"bounds,omitempty"`
 
 	// The largest body that is read, in bytes. Default: 8 MiB, as in `maps_match`.
 	MaxBody int64 `json:"max_body,omitempty"`
 
-	// The largest number of points of a trace, 2 to 1000000. Default: 10000, as in `maps_match`.
+	// The most points of a trace, 2 to 1000000. Default: 10000, as in `maps_match`.
 	MaxPoints int `json:"max_points,omitempty"`
 
 	regions   []*regions.Region

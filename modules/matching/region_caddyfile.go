@@ -16,8 +16,8 @@ import (
 //	    max_points <number>
 //	}
 //
-// Arguments with commas are bounds, others are names of regions. In expressions, the matcher is
-// `maps_region('andorra', '39.4,-75.8,39.9,-75.4')`. Example:
+// An argument with a comma is bounds, any other a region. In expressions: `maps_region('andorra',
+// '39.4,-75.8,39.9,-75.4')`. Example:
 //
 //	@andorra maps_region andorra
 //	@north maps_region 39.4,-75.8,39.9,-75.4 {

@@ -22,10 +22,8 @@ func init() {
 	httpcaddyfile.RegisterDirectiveOrder("maps_console", httpcaddyfile.Before, "respond")
 }
 
-// Console serves a page on which the holder of a user token manages the service accounts of their organization and sees
-// their usage. The token comes from a sign-in if `user_tokens` has `login`, from the address that `caddy maps
-// user-token --console` prints, or is pasted. It stays in the memory of the page. The page uses `maps_accounts` and
-// `maps_tokens` at `../api/v1/`.
+// Console serves the console, a page to manage service accounts (docs/build/pages.md#the-console). It calls
+// `maps_accounts` and `maps_tokens` at `../api/v1/`.
 type Console struct {
 	// The path of the page, as this handler sees it. Default: `/console`.
 	Prefix string `json:"prefix,omitempty"`

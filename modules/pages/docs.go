@@ -25,8 +25,7 @@ func init() {
 	httpcaddyfile.RegisterDirectiveOrder("maps_docs", httpcaddyfile.Before, "respond")
 }
 
-// Docs serves a page with the API reference, on which requests can be tried with a pasted token, and the OpenAPI
-// document that it is made from, `openapi.yaml`. Both are part of the program.
+// Docs serves the API reference, a page to read and try the API, and its OpenAPI document, `openapi.yaml`.
 type Docs struct {
 	// The path of the page, as this handler sees it. Default: `/docs`.
 	Prefix string `json:"prefix,omitempty"`

@@ -23,20 +23,17 @@ import (
 
 func init() { caddy.RegisterModule(new(Playground)) }
 
-// Playground serves a page with the map of a region. A click on the map shows what is there, and a trace is matched to
-// the roads. The page uses the endpoints for tiles, map matching and reverse geocoding of the same site. Its token
-// comes from its address (`#token=…`), is pasted, or is given to anonymous visitors.
+// Playground serves the playground, a page with the map of a region that calls the endpoints of the same site:
+// docs/build/pages.md#the-playground.
 type Playground struct {
-	// The region whose map is shown. Required.
+	// The region to show. Required.
 	Region string `json:"region,omitempty"`
 
-	// The id of an account for anonymous visitors. `POST token` below the page gives the page access tokens of this
-	// account for 15 minutes, with those of its scopes that the page uses: TILE, DIRECTION, REVERSEGEOCODING and
-	// GEOCODING. Each address gets 30 tokens a minute. Default: none, so that everyone needs a token.
+	// The account whose tokens anonymous visitors get, with its scopes TILE, DIRECTION, REVERSEGEOCODING and GEOCODING
+	// (docs/build/pages.md#anonymous-visitors). Default: none; visitors need a token.
 	Guest string `json:"guest,omitempty"`
 
-	// Whether anonymous visitors may come from other machines. Otherwise they must connect to a loopback address, without
-	// a proxy. Default: false.
+	// Whether anonymous visitors may come from other machines, or through proxies. Default: false.
 	Public bool `json:"public,omitempty"`
 
 	// The path of the page, as this handler sees it. Default: `/playground`.
@@ -51,7 +48,7 @@ type Playground struct {
 	// The path of `maps_reverse_geocode` on this site. Default: `/v2/search/reverse-geocoding`.
 	Geocoding string `json:"geocoding,omitempty"`
 
-	// The profiles of that `maps_match`: any of `car`, `bicycle` and `foot`. Default: `car`.
+	// The profiles that `maps_match` offers. Default: `car`.
 	Profile []string `json:"profile,omitempty"`
 
 	prefix request.Prefix

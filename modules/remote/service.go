@@ -47,26 +47,22 @@ const (
 // Service is one HTTP service on any number of upstreams. A guest module embeds it, so that its fields are the
 // module's.
 type Service struct {
-	// The upstreams and how they are used: the options of Caddy's `reverse_proxy` handler, such as `upstreams`,
-	// `load_balancing`, `health_checks` and `transport`. `handle_response` is refused: the response is read here.
-	// Required.
+	// The upstreams and options of Caddy's `reverse_proxy`, such as `load_balancing`, `health_checks` and `transport`;
+	// not `handle_response`. Required.
 	ProxyRaw json.RawMessage `json:"reverse_proxy,omitempty"`
 
-	// How long one exchange may take, retries included. Default: 10s. For an upstream that hangs to be left for another
-	// before that, give the transport a `response_header_timeout`.
+	// The timeout of an exchange, retries included. For a retry after a hanging upstream, set a shorter
+	// `response_header_timeout` in the transport. Default: 10s.
 	Timeout caddy.Duration `json:"timeout,omitempty"`
 
-	// The largest response that is read, in bytes. Default: 16 MiB.
+	// The largest response, in bytes. Default: 16 MiB.
 	MaxResponse int64 `json:"max_response,omitempty"`
 
-	// How many exchanges may be under way at once. An account has at most as many as it leaves free: half of them where
-	// it is alone, a third where there are two; so give at least 3 if two accounts are to be served at once. An
-	// organization has at most twice as many as it leaves free. Others wait their turn for as long as the app's
-	// `max_wait`. Default: 64.
+	// The most concurrent exchanges. An account gets at most as many as it leaves free, an organization twice that;
+	// give at least 3 for two accounts. Others wait up to `max_wait`. Default: 64.
 	MaxInFlight int `json:"max_in_flight,omitempty"`
 
-	// How often the upstreams may be asked for the sake of one request of a client, retries included. Default: 4.
-	// Retries need upstreams that answer; a connection that cannot be made does not count.
+	// The most calls to upstreams for one request, retries included. Failed connections do not count. Default: 4.
 	MaxCalls int `json:"max_calls,omitempty"`
 
 	proxy    caddyhttp.MiddlewareHandler

@@ -21,14 +21,12 @@ import (
 
 func init() { caddy.RegisterModule(new(Postgres)) }
 
-// Postgres keeps accounts, grants, signing keys and usage in a PostgreSQL database, version 13 or newer, for several
-// servers that share them. A change that is made on one server reaches all others within a second. The tables, whose
-// names begin with `maps_`, are made when the first server starts, in the first schema of the connection's
-// `search_path`. A server refuses tables that are newer than itself. Tested with PostgreSQL 15.
+// Postgres keeps accounts, grants, signing keys and usage in PostgreSQL 13 or newer, for several servers. A change
+// reaches all servers within a second. The first server makes the tables, `maps_…`, in the first schema of
+// `search_path`. Tables of a newer version are refused. Tested with PostgreSQL 15.
 //
-// The database has to be one that can be written to, not a replica. If the connection string names several hosts, the
-// one that can is used. The servers go by the clock of the database. These parameters of the connection string mean
-// something beside PostgreSQL's own:
+// Of several hosts in the connection string, the writable one is used. The servers use the database's clock. These
+// parameters of the connection string matter here:
 //
 // Parameter | Meaning | Default
 // ----------|---------|--------
@@ -38,15 +36,13 @@ func init() { caddy.RegisterModule(new(Postgres)) }
 // `default_query_exec_mode` | `cache_statement` saves some planning without a pooler | `exec` leaves nothing behind
 // `target_session_attrs` | which of several hosts will do; not a replica, which is behind | `read-write`
 type Postgres struct {
-	// The connection string: a URL such as `postgres://maps@db.example.com/maps?sslmode=verify-full`, or keywords
-	// such as `host=db.example.com dbname=maps user=maps`, with placeholders. A password may stand in it only as a
-	// placeholder, such as `{env.MAPS_DATABASE_URL}` for all of it, because Caddy shows and saves its configuration; as
-	// a part of a URL it has to be percent-encoded. Required.
+	// The connection string: a URL, or keywords such as `host=db.example.com dbname=maps user=maps`, with placeholders.
+	// A password must be a placeholder, percent-encoded in a URL; `{env.MAPS_DATABASE_URL}` can hold all of it.
+	// Required.
 	DSN string `json:"dsn,omitempty"`
 
-	// The password, where it is not part of the connection string. It must be one placeholder, such as
-	// `{file./run/secrets/db}`, and is taken as it is. Default: that of the connection string, of `PGPASSWORD` or of the
-	// password file.
+	// The password: one placeholder, such as `{file./run/secrets/db}`. Default: that of the connection string,
+	// `PGPASSWORD` or the password file.
 	Password string `json:"password,omitempty"`
 
 	config *pgxpool.Config

@@ -14,8 +14,7 @@ import (
 //	    password <placeholder>
 //	}
 //
-// A connection string of keywords has spaces, and stands in quotes: `"host=db.example.com user=maps dbname=maps"`.
-// Example:
+// Quote a connection string of keywords: `"host=db.example.com user=maps dbname=maps"`. Example:
 //
 //	{
 //	    maps {

@@ -16,21 +16,16 @@ import (
 
 func init() { caddy.RegisterModule(new(SQLite)) }
 
-// SQLite keeps accounts, grants, signing keys and usage in an SQLite file on this machine. It needs no other software,
-// and is for a single server: a second one on the same file is refused.
+// SQLite keeps accounts, grants, signing keys and usage in an SQLite file, for a single server: a second one on the
+// same file is refused.
 //
-// The file is made when the server first starts with it, and never when a configuration is only checked. It has mode
-// 0600, and a directory that the server makes has mode 0700. An existing directory is left as it is, with a warning in
-// the log if others may write to it. A change is on the disk before its request is answered, so it survives a kill of
-// the process.
+// The file is made at the first start, with mode 0600 and directories with mode 0700. An existing directory is not
+// changed; a warning says if others may write to it. A change is on the disk before its request is answered.
 //
-// The live file can be opened by other programs, such as `sqlite3` and Litestream. Beside it SQLite keeps files that
-// end in `-wal` and `-shm`, and the server one that ends in `.lock`. `caddy maps backup` makes a copy that is complete
-// by itself.
+// Other programs, such as `sqlite3` and Litestream, can open the live file. Beside it are files that end in `-wal`,
+// `-shm` and `.lock`; `caddy maps backup` makes a complete copy.
 type SQLite struct {
-	// The file to keep everything in. A relative path starts at the server's working directory. The file and its
-	// directory are made if they are missing. Default: `maps/accounts.db` in Caddy's data directory (`caddy environ`
-	// shows it as `caddy.AppDataDir`).
+	// The file. Default: `maps/accounts.db` in Caddy's data directory (`caddy environ` shows it as `caddy.AppDataDir`).
 	Path string `json:"path,omitempty"`
 
 	key string

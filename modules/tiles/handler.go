@@ -27,33 +27,23 @@ import (
 
 func init() { caddy.RegisterModule(new(Handler)) }
 
-// Handler answers `GET` requests below its prefix:
-//
-//   - `/{region}/{z}/{x}/{y}.mvt`: a Mapbox Vector Tile (version 2.1, extent 4096) in the Protomaps basemap schema,
-//     version 4.
-//   - `/{region}.json`: its TileJSON 3.0.0.
-//   - `/{region}/style.json`: a MapLibre style. It needs no glyphs and no sprites, and therefore has no labels.
-//   - `/{region}/network/{profile}/{z}/{x}/{y}.mvt`, from zoom 12: the road network on which traces of a profile are
-//     matched.
-//   - `/{region}/network/{profile}.json`: its TileJSON.
-//
-// An empty tile gets 204, a tile that does not exist 404.
+// Handler serves vector tiles of regions, TileJSON, a MapLibre style, and tiles of the road network:
+// docs/build/tiles.md.
 type Handler struct {
-	// The names of regions of the app `maps`. A file that was built with `--no-map` has only networks. Required.
+	// The regions. Files without a map (`--no-map`) serve only networks. Required.
 	Regions []string `json:"regions,omitempty"`
 
-	// The path above the tiles, as this handler sees it. Other paths get 404. Default: `/tiles`.
+	// The path above the tiles, as this handler sees it. Others are 404. Default: `/tiles`.
 	Prefix string `json:"prefix,omitempty"`
 
-	// The highest zoom of a tile, 0 to 16. Clients overzoom from there. Default: 14.
+	// The highest zoom, 0 to 16; clients draw higher ones from it. Default: 14.
 	MaxZoom *uint8 `json:"max_zoom,omitempty"`
 
-	// The size of the cache of rendered tiles, in bytes, at least 1 MiB. Handlers with the same size share one cache,
-	// which survives reloads. Default: 64 MiB.
+	// The size of the cache in bytes, at least 1 MiB. Handlers with the same size share one, and it outlives reloads.
+	// Default: 64 MiB.
 	Cache int64 `json:"cache,omitempty"`
 
-	// Whether to serve requests that no `maps_auth` with the scope TILE has let through. They get 500 otherwise.
-	// Default: false.
+	// Whether requests without maps_auth and TILE are served. Otherwise they get 500. Default: false.
 	Public bool `json:"public,omitempty"`
 
 	gate    *app.Gate

@@ -1,5 +1,8 @@
-// Package account holds the service accounts of the platform: what an account, its grants and its quotas are, which
-// changes of an account are allowed, and what a Store of them does.
+// Package account defines service accounts, their grants, quotas and restrictions, signing keys, the rules for changing
+// an account, and the interface Store, which keeps all of these.
+//
+// It stores and checks nothing itself: package store implements Store, package credential makes and verifies tokens,
+// and package usage counts requests against quotas. Start with Account, and with store.go for the interface.
 package account
 
 import (
@@ -7,7 +10,7 @@ import (
 	"time"
 )
 
-// Platform says what kind of application an account belongs to.
+// Platform is a label: the kind of application that an account belongs to.
 type Platform string
 
 // The platforms of the service.
@@ -27,10 +30,10 @@ func (p Platform) Valid() bool {
 	return false
 }
 
-// Status says whether an account's tokens can be used.
+// Status is whether an account's tokens can be used.
 type Status string
 
-// ACTIVE and SUSPENDED go both ways, both go to REVOKED, and REVOKED is final.
+// ACTIVE and SUSPENDED accounts can become each other or REVOKED, which is final.
 const (
 	StatusActive    Status = "ACTIVE"
 	StatusSuspended Status = "SUSPENDED"
@@ -46,10 +49,10 @@ func (s Status) Valid() bool {
 	return false
 }
 
-// Final reports whether nothing of an account in this status may be changed any more.
+// Final reports whether an account with this status can no longer be changed.
 func (s Status) Final() bool { return s == StatusRevoked }
 
-// Hash is the SHA-256 of an opaque token: all that is kept of it.
+// Hash is the SHA-256 of an opaque token. Nothing else of the token is stored.
 type Hash [32]byte
 
 // Account is one service account.
@@ -66,31 +69,32 @@ type Account struct {
 	ServerHint     string    `json:"serverTokenHint"`
 	CreatedAt      time.Time `json:"createdAt"` // UTC
 	UpdatedAt      time.Time `json:"updatedAt"` // UTC
-	// Quotas are how much may be used with the client token's access tokens.
+	// Quotas limit the use of access tokens whose client token belongs to this account.
 	Quotas Quotas `json:"quotas"`
-	// Restrictions are from where these tokens may be used.
+	// Restrictions limit where these access tokens can be used from.
 	Restrictions Restrictions `json:"restrictions"`
 
-	// ClientHash and ServerHash find the account by a token that is presented.
+	// ClientHash and ServerHash are those of the account's two tokens.
 	ClientHash Hash `json:"-"`
 	ServerHash Hash `json:"-"`
-	// Generation is raised whenever the account leaves ACTIVE. A token carries the generations it was made under, so
-	// that making the account ACTIVE again revives none of them.
+	// Generation increases each time the account leaves ACTIVE. Access tokens carry the generation of their account, so
+	// that making the account ACTIVE again does not make old tokens valid again.
 	Generation uint64 `json:"-"`
-	// Holds are what users decided about the account, which service accounts may not undo.
+	// Holds are decisions of users that service accounts must not undo.
 	Holds Holds `json:"-"`
 }
 
-// TokenKind tells an account's two long-lived tokens apart.
+// TokenKind is one of the two kinds of long-lived tokens that each account has.
 type TokenKind uint8
 
-// The two long-lived tokens of an account.
+// The kinds of long-lived tokens.
 const (
 	ClientToken TokenKind = iota
 	ServerToken
 )
 
-// Grant is one exchange: every access token of the exchange names it, and its refresh tokens give further ones.
+// Grant is the result of one exchange. Each access token names its grant, and the grant's refresh tokens yield further
+// access tokens.
 type Grant struct {
 	ID               string // the `grant` claim of access tokens; sorts by time of creation
 	Organization     string
@@ -98,23 +102,23 @@ type Grant struct {
 	ServerAccount    string // the same as ClientAccount if both tokens belong to one account
 	ClientGeneration uint64
 	ServerGeneration uint64
-	Scopes           ScopeSet // what the exchange gave; a refresh never gives more
+	Scopes           ScopeSet // of the exchange; a refresh never adds any
 	CreatedAt        time.Time
 	ExpiresAt        time.Time
 }
 
-// Key is one signing key as the store keeps it.
+// Key is one signing key, as it is stored.
 type Key struct {
 	ID        string // kid
 	Use       KeyUse
 	Algorithm string // JWS name: EdDSA or ES256
-	// Private is the PKCS #8 form, sealed with AES-256-GCM where Sealed is set (by the key encryption key).
+	// Private is the PKCS #8 form; if Sealed is set, it is encrypted with AES-256-GCM by the key encryption key.
 	Private   []byte
 	Sealed    bool
 	CreatedAt time.Time
 }
 
-// KeyUse says what a key signs. User tokens have keys of their own, which are not published.
+// KeyUse is the kind of tokens that a key signs. Keys of user tokens are not published.
 type KeyUse string
 
 // The uses of signing keys.
@@ -126,17 +130,17 @@ const (
 // Errors of a Store. Any other error means that the store is unavailable.
 var (
 	ErrNotFound = errors.New("not found")
-	// ErrExists: the store already holds an account with this id or token hash.
+	// ErrExists means that an account with this id or token hash exists.
 	ErrExists = errors.New("already exists")
-	// ErrLimit: the organization has as many accounts as it may have.
+	// ErrLimit means that the organization has the maximum number of accounts.
 	ErrLimit = errors.New("the organization has too many service accounts")
-	// ErrReused: the refresh token was used before, longer ago than a retry may take.
+	// ErrReused means that the refresh token was replaced longer ago than RetryWindow.
 	ErrReused = errors.New("refresh token was used before")
-	// ErrDamaged is matched by the error of a store whose file is damaged. To clients the store is unavailable.
+	// ErrDamaged matches errors of a store whose file is damaged. Clients see an unavailable store.
 	ErrDamaged = errors.New("the store is damaged")
 )
 
-// IsUnavailable reports whether an error of a Store means that the store could not answer.
+// IsUnavailable reports whether an error of a Store means that the store is unavailable.
 func IsUnavailable(err error) bool {
 	return err != nil && !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrExists) && !errors.Is(err, ErrLimit) &&
 		!errors.Is(err, ErrReused)

@@ -2,8 +2,8 @@ package account
 
 import "slices"
 
-// Change applies a change to a copy of a stored account, for a Store to write if changed. What identifies the account
-// (id, organization, creation, tokens) stays as it is, and Generation rises when the account leaves ACTIVE.
+// Change applies a change to a copy of a stored account, for a Store to write if changed is true. It keeps the id, the
+// organization, the creation and the tokens of the account, and raises Generation when the account leaves ACTIVE.
 func Change(stored Account, change func(*Account) (bool, error)) (after Account, changed bool, err error) {
 	after = stored
 	after.Scopes = slices.Clone(stored.Scopes)

@@ -1,20 +1,19 @@
 package account
 
-// Holds are what users took from an account. Users, who come with user tokens, may undo everything; automation, which
-// comes with the access token of an account, only what automation did.
+// Holds record what users took from an account. Users, who have user tokens, can undo every change. Automation, which
+// has the access token of an administrator account, can only undo changes of automation.
 type Holds struct {
-	// Suspended is whether a user wants the account SUSPENDED.
+	// Suspended is whether a user suspended the account.
 	Suspended bool
-	// Scopes are those that the account had and a user took away.
+	// Scopes are the ones that a user took away.
 	Scopes ScopeSet
-	// Dropped are those that the account had and automation took away. A user who leaves one of them out of a list of
-	// scopes takes it away, too.
+	// Dropped are the scopes that automation took away. A user who sets scopes without one of them takes it away, too.
 	Dropped ScopeSet
 }
 
-// ByPerson returns the holds after a change that a user made. status and scopes are whether the person named them,
-// which counts also where they stay what they were.
-func (h Holds) ByPerson(before, after *Account, status, scopes bool) Holds {
+// ByUser returns the holds after a change that a user made. status and scopes are whether the user set them, even to
+// the same value.
+func (h Holds) ByUser(before, after *Account, status, scopes bool) Holds {
 	if status {
 		h.Suspended = after.Status == StatusSuspended
 	}
@@ -30,8 +29,8 @@ func (h Holds) ByAutomation(before, after *Account) Holds {
 	return h
 }
 
-// Allow reports whether automation may change the account from before to after: it may neither make ACTIVE what a
-// person suspended nor give back a scope that a user took away.
+// Allow reports whether automation may change the status and the scopes from before to after. It must neither activate
+// an account that a user suspended nor return a scope that a user took away.
 func (h Holds) Allow(before, after *Account) (status, scopes bool) {
 	status = !h.Suspended || before.Status != StatusSuspended || after.Status != StatusActive
 	scopes = h.Scopes&after.Scopes.Set()&^before.Scopes.Set() == 0

@@ -9,30 +9,29 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/access/account"
 )
 
-// TestHolds makes changes by people and by automation, in any order, and compares what automation is allowed with
-// what can be told from everything that has happened.
+// TestHolds makes changes by users and by automation, in any order, and compares what automation is allowed with what
+// follows from the whole history.
 func TestHolds(t *testing.T) {
 	drawScopes := rapid.SliceOfNDistinct(rapid.SampledFrom(account.AllScopes[:3]), 1, 3, rapid.ID)
 	drawStatus := rapid.SampledFrom([]account.Status{account.StatusActive, account.StatusSuspended})
 	rapid.Check(t, func(t *rapid.T) {
 		a := account.Account{Status: drawStatus.Draw(t, "first status"), Scopes: drawScopes.Draw(t, "first scopes")}
-		madeByPerson := rapid.Bool().Draw(t, "made by a person")
-		a.Holds.Suspended = madeByPerson && a.Status == account.StatusSuspended
+		madeByUser := rapid.Bool().Draw(t, "made by a user")
+		a.Holds.Suspended = madeByUser && a.Status == account.StatusSuspended
 
-		// All that has happened.
 		had := map[account.Scope]bool{} // scopes that the account ever had
-		// Of those, the ones that are missing in the last list of a person who had a say about them.
+		// Of those, the ones that are missing in the last list of a user.
 		without := map[account.Scope]bool{}
 		for _, s := range a.Scopes {
 			had[s] = true
 		}
-		lastWord := account.StatusActive // of a person
-		if madeByPerson {
-			lastWord = a.Status
+		last := account.StatusActive // that a user set
+		if madeByUser {
+			last = a.Status
 		}
 		for range rapid.IntRange(1, 12).Draw(t, "changes") {
 			before, after := a, a
-			person := rapid.Bool().Draw(t, "person")
+			user := rapid.Bool().Draw(t, "user")
 			named, listed := rapid.Bool().Draw(t, "status is named"), rapid.Bool().Draw(t, "scopes are named")
 			if named {
 				after.Status = drawStatus.Draw(t, "status")
@@ -40,9 +39,9 @@ func TestHolds(t *testing.T) {
 			if listed {
 				after.Scopes = drawScopes.Draw(t, "scopes")
 			}
-			if !person {
+			if !user {
 				status, scopes := before.Holds.Allow(&before, &after)
-				wantStatus := lastWord != account.StatusSuspended || before.Status == after.Status
+				wantStatus := last != account.StatusSuspended || before.Status == after.Status
 				wantScopes := !slices.ContainsFunc(after.Scopes, func(s account.Scope) bool { return without[s] })
 				if status != wantStatus || scopes != wantScopes {
 					t.Fatalf("%+v to %v %v: status allowed %v, scopes %v; want %v, %v", before, after.Status, after.Scopes, status,
@@ -53,9 +52,9 @@ func TestHolds(t *testing.T) {
 				}
 				after.Holds = before.Holds.ByAutomation(&before, &after)
 			} else {
-				after.Holds = before.Holds.ByPerson(&before, &after, named, listed)
+				after.Holds = before.Holds.ByUser(&before, &after, named, listed)
 				if named {
-					lastWord = after.Status
+					last = after.Status
 				}
 				for s := range had {
 					if listed {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// originPattern is an origin as canonicalOrigin writes it. Where below is set, one label or more of a host name stand
-// between before and after.
+// originPattern is an origin in the form of canonicalOrigin. If below is set, it matches origins with one or more
+// labels of a host name between before and after.
 type originPattern struct {
 	before, after string
 	below         bool
@@ -25,7 +25,7 @@ func (p originPattern) matches(origin string) bool {
 }
 
 func parseOriginPattern(text string) (originPattern, error) {
-	const label = "://x" // for the wildcard: what is below an origin is an origin
+	const label = "://x" // replaces the wildcard, so that the pattern can be checked as an origin
 	plain := strings.Replace(text, "://*.", label+".", 1)
 	origin, err := canonicalOrigin(plain, false)
 	if err != nil {
@@ -38,10 +38,10 @@ func parseOriginPattern(text string) (originPattern, error) {
 	return originPattern{before: scheme + "://", after: after, below: true}, nil
 }
 
-// maxOrigin is the length of the longest origin: that of the longest host name, 255, and a scheme and a port.
+// maxOrigin is the length of the longest origin: a host name of 255 characters, a scheme and a port.
 const maxOrigin = 320
 
-// What is wrong with an origin.
+// Errors of origins.
 var (
 	errOriginForm   = errors.New("is not an origin like https://app.example.com or https://*.example.com")
 	errOriginLength = fmt.Errorf("is longer than %d characters", maxOrigin)
@@ -50,8 +50,8 @@ var (
 	errOriginPort   = errors.New("has a port that is not a number from 1 to 65535")
 )
 
-// canonicalOrigin returns the scheme, host and port of a page (RFC 6454) as browsers write them: in lower case, without
-// the scheme's own port. Where text may be the address of a page, the rest of it is ignored.
+// canonicalOrigin returns an origin (RFC 6454) as browsers write it: in lower case, without the default port of the
+// scheme. If page is set, the text is the URL of a page, of which the path and the query are ignored.
 func canonicalOrigin(text string, page bool) (string, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme == "" || u.Hostname() == "" {
@@ -80,7 +80,7 @@ func canonicalOrigin(text string, page bool) (string, error) {
 	return origin + ":" + port, nil
 }
 
-// isHostName reports whether a text is a name of labels. One whose last label is a number would be an IP address.
+// isHostName reports whether a text is a host name. A name whose last label is a number would be an IP address.
 func isHostName(text string) bool {
 	const digits, letters = "0123456789", "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"
 	last := ""

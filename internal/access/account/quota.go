@@ -12,21 +12,21 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Unit is what a quota counts.
+// Unit is the unit of a quota.
 type Unit string
 
 // The units of quotas.
 const (
 	// UnitRequests counts requests that passed.
 	UnitRequests Unit = "requests"
-	// UnitUnits counts what requests ask for: the points of a trace, or else 1 for each request.
+	// UnitUnits counts the cost of requests: the points of a trace, or 1 for other requests.
 	UnitUnits Unit = "units"
 )
 
 // AllUnits lists every unit.
 var AllUnits = [...]Unit{UnitRequests, UnitUnits}
 
-// Window is the span of time for which a quota is given: a minute, day or month of the calendar, in UTC.
+// Window is the period of a quota: a minute, day or month of the calendar, in UTC.
 type Window string
 
 // The windows of quotas.
@@ -39,7 +39,7 @@ const (
 // AllWindows lists every window, from short to long.
 var AllWindows = [...]Window{WindowMinute, WindowDay, WindowMonth}
 
-// Span returns the window that a moment lies in, as the moments at which it begins and at which the next one does.
+// Span returns the start of the window that contains a time, and the start of the next one.
 func (w Window) Span(at time.Time) (start, end time.Time) {
 	at = at.UTC()
 	year, month, day := at.Date()
@@ -53,17 +53,17 @@ func (w Window) Span(at time.Time) (start, end time.Time) {
 	return time.Date(year, month, 1, 0, 0, 0, 0, time.UTC), time.Date(year, month+1, 1, 0, 0, 0, 0, time.UTC)
 }
 
-// EveryScope stands in a quota for the sum over all scopes. A request that needs two scopes counts under both.
+// EveryScope is the scope of a quota for the sum over all scopes. A request that needs two scopes counts twice.
 const EveryScope = "*"
 
-// MaxQuotas is how many quotas an account, or an organization, may have: one for each scope and EveryScope, unit and
+// MaxQuotas is the maximum number of quotas of an account or organization: one for each scope and EveryScope, unit and
 // window.
 const MaxQuotas = (len(AllScopes) + 1) * len(AllUnits) * len(AllWindows)
 
-// MaxQuotaLimit is the largest limit: the largest whole number that every JSON reader keeps.
+// MaxQuotaLimit is the largest limit: the largest integer that all JSON readers represent exactly.
 const MaxQuotaLimit = 1<<53 - 1
 
-// Quota is how much may be used in each window.
+// Quota limits the use in each window.
 type Quota struct {
 	Scope  string `json:"scope"` // one scope, or EveryScope
 	Unit   Unit   `json:"unit"`
@@ -71,14 +71,14 @@ type Quota struct {
 	Limit  int64  `json:"limit"` // 0 to MaxQuotaLimit
 }
 
-// UnmarshalJSONFrom reads a quota for Check, which refuses what this makes of a missing field, and of a limit that is
-// no whole number.
+// UnmarshalJSONFrom reads a quota. Missing fields and a limit that is not a whole number become values that Check
+// refuses.
 func (q *Quota) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	read := struct {
 		Scope  string  `json:"scope"`
 		Unit   Unit    `json:"unit"`
 		Window Window  `json:"window"`
-		Limit  float64 `json:"limit"` // which, unlike an int64, may be written as 1e3
+		Limit  float64 `json:"limit"` // may be written as 1e3
 	}{Limit: -1}
 	err := json.UnmarshalDecode(dec, &read)
 	*q = Quota{Scope: read.Scope, Unit: read.Unit, Window: read.Window, Limit: -1}
@@ -88,13 +88,13 @@ func (q *Quota) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return err
 }
 
-// Quotas is a list of them, which JSON shows as [] where it is empty.
+// Quotas is a list of quotas.
 type Quotas []Quota
 
 // MarshalJSON writes an empty list as [] rather than null.
 func (q Quotas) MarshalJSON() ([]byte, error) { return marshalList([]Quota(q)) }
 
-// Check returns what is wrong with a quota, by the name of its field.
+// Check returns an error that names the field that is wrong.
 func (q Quota) Check() error {
 	switch {
 	case q.Scope != EveryScope && Scope(q.Scope).Set() == 0:
@@ -109,7 +109,7 @@ func (q Quota) Check() error {
 	return nil
 }
 
-// CheckQuotas returns what is wrong with a list of quotas. No two may be for the same scope, unit and window.
+// CheckQuotas checks each quota of a list. No two may have the same scope, unit and window.
 func CheckQuotas(list []Quota) error {
 	if len(list) > MaxQuotas {
 		return fmt.Errorf("must be at most %d", MaxQuotas)
@@ -127,15 +127,15 @@ func CheckQuotas(list []Quota) error {
 	return nil
 }
 
-// Limits are the quotas of an account or an organization, in the form in which requests are compared with them. They
-// never change; other quotas are other Limits.
+// Limits are the quotas of an account or an organization, prepared for comparing requests with them. They are
+// immutable.
 type Limits struct {
 	Quotas  []Quota
 	Scopes  []ScopeSet // of each quota, in the same order
 	minutes bool
 }
 
-// NewLimits returns nil where there are no quotas.
+// NewLimits returns nil if there are no quotas.
 func NewLimits(quotas []Quota) *Limits {
 	if len(quotas) == 0 {
 		return nil
@@ -150,7 +150,7 @@ func NewLimits(quotas []Quota) *Limits {
 	return l
 }
 
-// String writes a quota as an operator reads it: 1000 requests of TILE a day.
+// String returns a quota for operators: 1000 requests of TILE a day.
 func (q Quota) String() string {
 	of := ""
 	if q.Scope != EveryScope {
@@ -167,5 +167,5 @@ func marshalList[T any](list []T) ([]byte, error) {
 	return json.Marshal(list)
 }
 
-// HasMinutes reports whether a quota is given for minutes. It is false for nil.
+// HasMinutes reports whether a quota has the window minute. It is false for nil.
 func (l *Limits) HasMinutes() bool { return l != nil && l.minutes }

@@ -8,20 +8,20 @@ import (
 	"strings"
 )
 
-// Restrictions say from where an account's access tokens may be used. They keep a token that got into other hands from
-// being of use there by accident; an Origin header can be made up by any program, so they are no secret and no proof.
+// Restrictions limit where an account's access tokens can be used from. They are no protection against an attacker,
+// since any program can send any Origin header; they keep a token that others copied from working on their pages.
 type Restrictions struct {
-	// Origins are origins of web pages, https://app.example.com, or https://*.example.com for one label and more below
-	// example.com. Empty allows requests from anywhere.
+	// Origins are origins of web pages, such as https://app.example.com, or https://*.example.com for all subdomains of
+	// example.com. If empty, requests from all origins, and without one, are allowed.
 	Origins []string `json:"origins"`
-	// Networks are IP addresses and networks in CIDR notation. Empty allows all.
+	// Networks are IP addresses, and networks in CIDR notation. If empty, all addresses are allowed.
 	Networks []string `json:"networks"`
 }
 
-// MaxRestrictions is how many origins, and how many networks, an account may have.
+// MaxRestrictions is the maximum number of origins, and of networks, of an account.
 const MaxRestrictions = 100
 
-// MarshalJSON writes both lists, as [] where they are empty.
+// MarshalJSON writes empty lists as [].
 func (r Restrictions) MarshalJSON() ([]byte, error) {
 	type plain Restrictions // without this method
 	if r.Origins == nil {
@@ -36,14 +36,14 @@ func (r Restrictions) MarshalJSON() ([]byte, error) {
 // Empty reports whether nothing is restricted.
 func (r Restrictions) Empty() bool { return len(r.Origins) == 0 && len(r.Networks) == 0 }
 
-// Bounds are Restrictions in the form in which requests are compared with them. They never change.
-type Bounds struct {
+// CompiledRestrictions are Restrictions prepared for comparing requests with them. They are immutable.
+type CompiledRestrictions struct {
 	origins  []originPattern
 	networks []netip.Prefix
 }
 
-// NewBounds returns nil where nothing is restricted. The error names the element that is wrong.
-func NewBounds(r Restrictions) (*Bounds, error) {
+// Compile returns nil if nothing is restricted. The error names the element that is wrong.
+func (r Restrictions) Compile() (*CompiledRestrictions, error) {
 	if r.Empty() {
 		return nil, nil
 	}
@@ -55,7 +55,7 @@ func NewBounds(r Restrictions) (*Bounds, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Bounds{origins, networks}, nil
+	return &CompiledRestrictions{origins, networks}, nil
 }
 
 func parseEach[T any](field string, list []string, parse func(string) (T, error)) ([]T, error) {
@@ -72,27 +72,27 @@ func parseEach[T any](field string, list []string, parse func(string) (T, error)
 	return parsed, nil
 }
 
-// Outside is why a request is out of bounds; empty where it is not.
-type Outside string
+// Violation is the reason why restrictions do not allow a request; empty if they do.
+type Violation string
 
-// The reasons. Only the operator sees them.
+// The violations. Only operators see them.
 const (
-	OutsideNoOrigin Outside = "no origin where origins are restricted"
-	OutsideOrigin   Outside = "origin not allowed"
-	OutsideNetwork  Outside = "network not allowed"
+	ViolationNoOrigin Violation = "no origin where origins are restricted"
+	ViolationOrigin   Violation = "origin not allowed"
+	ViolationNetwork  Violation = "network not allowed"
 )
 
-// Allow compares where a request comes from: its Origin header, else the origin of its Referer, each empty where it is
-// absent, and its client's address. An origin as the restrictions have it, and as browsers write it, costs no
-// allocation. nil allows everything.
-func (b *Bounds) Allow(origin, referer string, client netip.Addr) Outside {
-	if b == nil {
+// Check compares a request's Origin header, or else the origin of its Referer, and its client's address with the
+// restrictions. A header that is absent is empty. Nil restrictions allow everything. It does not allocate if the origin
+// is written as browsers do and as in the restrictions.
+func (c *CompiledRestrictions) Check(origin, referer string, client netip.Addr) Violation {
+	if c == nil {
 		return ""
 	}
-	if len(b.networks) > 0 && !b.allowsClient(client) {
-		return OutsideNetwork
+	if len(c.networks) > 0 && !c.allowsClient(client) {
+		return ViolationNetwork
 	}
-	if len(b.origins) == 0 {
+	if len(c.origins) == 0 {
 		return ""
 	}
 	page := origin == ""
@@ -101,20 +101,20 @@ func (b *Bounds) Allow(origin, referer string, client netip.Addr) Outside {
 	}
 	switch {
 	case origin == "":
-		return OutsideNoOrigin
-	case slices.Contains(b.origins, originPattern{before: origin}):
+		return ViolationNoOrigin
+	case slices.Contains(c.origins, originPattern{before: origin}):
 		return ""
 	}
 	from, err := canonicalOrigin(origin, page)
-	if err != nil || !slices.ContainsFunc(b.origins, func(p originPattern) bool { return p.matches(from) }) {
-		return OutsideOrigin
+	if err != nil || !slices.ContainsFunc(c.origins, func(p originPattern) bool { return p.matches(from) }) {
+		return ViolationOrigin
 	}
 	return ""
 }
 
-func (b *Bounds) allowsClient(client netip.Addr) bool {
+func (c *CompiledRestrictions) allowsClient(client netip.Addr) bool {
 	client = client.Unmap().WithZone("")
-	for _, network := range b.networks {
+	for _, network := range c.networks {
 		if network.Contains(client) {
 			return true
 		}
@@ -122,7 +122,7 @@ func (b *Bounds) allowsClient(client netip.Addr) bool {
 	return false
 }
 
-// parseNetwork reads a network or one address. IPv4 in its IPv6 form becomes IPv4, as the addresses of clients do.
+// parseNetwork reads a network or one address. IPv4 addresses in IPv6 form become IPv4, like those of clients.
 func parseNetwork(text string) (netip.Prefix, error) {
 	var none netip.Prefix
 	if !strings.Contains(text, "/") {
@@ -153,7 +153,7 @@ func parseNetwork(text string) (netip.Prefix, error) {
 	return network, nil
 }
 
-// shortened keeps an error from repeating a long input.
+// shortened bounds the length of an input that is repeated in an error.
 func shortened(text string) string {
 	const most = 80
 	if len(text) > most {

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Scope is one permission of the service's scope table, written as in the API ("DIRECTION").
+// Scope is one permission, as the API writes it ("DIRECTION").
 type Scope string
 
-// The scopes of the service, in the order of its table.
+// The scopes of the service.
 const (
 	ScopeTile             Scope = "TILE"
 	ScopeMatrix           Scope = "MATRIX"
@@ -19,12 +19,12 @@ const (
 	ScopeReverseGeocoding Scope = "REVERSEGEOCODING"
 )
 
-// AllScopes lists every scope of the table, in its order.
+// AllScopes lists every scope, in the order in which sets of them are written.
 var AllScopes = [...]Scope{
 	ScopeTile, ScopeMatrix, ScopeONM, ScopeDirection, ScopeTSS, ScopeGeocoding, ScopeReverseGeocoding,
 }
 
-// Set returns the set that holds this scope alone; it is empty for a scope that the table does not know.
+// Set returns the set with only this scope. It is empty for an unknown scope.
 func (s Scope) Set() ScopeSet {
 	for i, known := range AllScopes {
 		if s == known {
@@ -37,10 +37,10 @@ func (s Scope) Set() ScopeSet {
 // allScopes is the set of all of them.
 const allScopes ScopeSet = 1<<len(AllScopes) - 1
 
-// ScopeSet is a set of scopes, one bit each, so that the check on every request is an AND.
+// ScopeSet is a set of scopes, one bit each.
 type ScopeSet uint8
 
-// scopeNames holds every set's space-separated form: there are few enough to never build one on a request.
+// scopeNames holds the space-separated form of all sets, so that requests need not build one.
 var scopeNames = func() (names [1 << len(AllScopes)]string) {
 	for set := range names {
 		var words []string
@@ -57,11 +57,11 @@ var scopeNames = func() (names [1 << len(AllScopes)]string) {
 // Has reports whether every scope of want is in the set.
 func (s ScopeSet) Has(want ScopeSet) bool { return s&want == want }
 
-// String returns the scopes separated by spaces, in the table's order: the form of a JWT's scope claim (RFC 8693,
+// String returns the scopes separated by spaces, in the order of AllScopes: the form of a JWT's scope claim (RFC 8693,
 // section 4.2).
 func (s ScopeSet) String() string { return scopeNames[int(s)&(len(scopeNames)-1)] }
 
-// ParseScopeSet reads the space-separated form. A word that is no scope of the table is an error.
+// ParseScopeSet reads the space-separated form. An unknown scope is an error.
 func ParseScopeSet(text string) (ScopeSet, error) {
 	var set ScopeSet
 	for word := range strings.FieldsSeq(text) {

@@ -2,7 +2,7 @@ package account
 
 import "time"
 
-// Step is the length of the spans of time into which usage is summed up, each of the calendar in UTC.
+// Step is the period over which usage is summed up: an hour, day or month of the calendar, in UTC.
 type Step string
 
 // The steps.
@@ -13,16 +13,16 @@ const (
 	StepMonth  Step = "month"
 )
 
-// Span returns the span that a moment lies in, as the moments at which it begins and at which the next one does.
+// Span returns the start of the period that contains a time, and the start of the next one.
 func (s Step) Span(at time.Time) (start, end time.Time) {
 	if s == StepHour {
 		start = at.UTC().Truncate(time.Hour)
 		return start, start.Add(time.Hour)
 	}
-	return Window(s).Span(at) // the others have a quota's window each
+	return Window(s).Span(at) // the other steps are windows of quotas, too
 }
 
-// Usage is how much was used.
+// Usage is the use of the service in a period.
 type Usage struct {
 	Requests int64 `json:"requests"` // that passed
 	Refused  int64 `json:"refused"`  // by a quota

@@ -14,19 +14,18 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/access/usage"
 )
 
-// How a token is checked:
+// How a token is verified:
 //
-//   - The first time, its form, key, signature and claims are checked, then its grant, its accounts and the quotas of
-//     its organization are read from the store. What follows from them (an Identity or a refusal) is cached with the
-//     revisions of the organization and of the signing keys, which were read before the store was.
-//   - The next time, equal revisions mean that nothing of the organization and no key has changed: the cached answer
-//     holds, and the store is not asked.
-//   - If a revision is higher, what is in the store is read again. A change raises the revision before its call
-//     returns, so a suspended account is refused with the next request on this server, and within a second on others.
+//   - The first time, its form, key, signature and claims are checked. Then its grant, its accounts and the quotas of
+//     its organization are read from the store. The result (an Identity or a refusal) is cached with the revisions of
+//     the organization and of the signing keys from before the store was read.
+//   - The next time, if the revisions are the same, nothing has changed, and the cached result is returned.
+//   - If a revision is higher, the store is read again. A change raises the revision before its call returns, so a
+//     suspended account is refused with the next request on this server, and within a second on others.
 
 // accessClaims are the claims of an access token.
 type accessClaims struct {
-	jwt.RegisteredClaims `json:"-"` // for the interface jwt.Claims only: checkClaims reads the fields below
+	jwt.RegisteredClaims `json:"-"` // only for the interface jwt.Claims: checkClaims reads the fields below
 
 	Issuer     string    `json:"iss"`
 	Audience   string    `json:"aud"` // one, never a list
@@ -37,15 +36,15 @@ type accessClaims struct {
 	Grant      string    `json:"grant,omitempty"` // empty for guests
 	Org        string    `json:"org"`
 	Scope      string    `json:"scope"`
-	Guest      bool      `json:"guest,omitempty"` // was given to an anonymous visitor; never an administrator's
+	Guest      bool      `json:"guest,omitempty"` // of an anonymous visitor, who is never an administrator
 	IssuedAt   int64     `json:"iat"`
 	NotBefore  int64     `json:"nbf,omitempty"`
 	Expires    int64     `json:"exp"`
 	ID         string    `json:"jti"`
 }
 
-// newAccess makes an access token of a grant, or of a guest, who has a grant without an id that is in no store. It
-// lives for whole seconds and expires with the grant at the latest.
+// newAccess makes an access token of a grant. Tokens of guests have a grant without an id, which is not stored. ttl is
+// in whole seconds; the token expires with the grant at the latest.
 func (a *Authority) newAccess(ctx context.Context, g *account.Grant, scopes account.ScopeSet,
 	now time.Time) (token string, ttl time.Duration, err error) {
 	issued, expires := now.Unix(), min(now.Add(a.cfg.AccessTTL).Unix(), g.ExpiresAt.Unix())
@@ -66,21 +65,21 @@ func (a *Authority) newAccess(ctx context.Context, g *account.Grant, scopes acco
 	return token, time.Duration(expires-issued) * time.Second, err
 }
 
-// knownToken is an access token whose signature was checked. It never changes; another one takes its place.
+// knownToken is an access token whose signature was verified. It is immutable.
 type knownToken struct {
 	token   string
 	key     string        // kid
 	expires int64         // Unix seconds
-	grant   account.Grant // as the token says, without its times; guests have none with an id
+	grant   account.Grant // from the claims, without times; that of guests has no id
 
-	// What follows from the store, as of these revisions: who stands behind the token, or why it is refused.
+	// The result from the store at these revisions: an identity or a refusal.
 	revision     *atomic.Uint64 // of the organization
 	number, keys uint64
 	identity     Identity
 	refused      error
 }
 
-// VerifyAccess checks an access token. A token in the cache costs no I/O and no lock.
+// VerifyAccess verifies an access token. A cached token needs neither I/O nor a lock.
 func (a *Authority) VerifyAccess(ctx context.Context, token string) (Identity, error) {
 	known, ok := a.cache.get(token)
 	if !ok {
@@ -109,7 +108,7 @@ func (a *Authority) VerifyAccess(ctx context.Context, token string) (Identity, e
 	return id, nil
 }
 
-// verifySigned checks everything about a token that does not need the store, but its key.
+// verifySigned checks everything that needs no data of the store except the key.
 func (a *Authority) verifySigned(ctx context.Context, token string) (*knownToken, error) {
 	var claims accessClaims
 	var key *signingKey
@@ -132,13 +131,13 @@ func (a *Authority) verifySigned(ctx context.Context, token string) (*knownToken
 	if err != nil {
 		return nil, err
 	}
-	known.token = strings.Clone(token) // the caller's may be a small part of a large string, such as a URL
+	known.token = strings.Clone(token) // which may be a small part of a large string, such as a URL
 	known.key = key.id
 	known.revision = a.store.Revision(known.grant.Organization)
 	return known, nil
 }
 
-// ownKey returns the key of this service that a token names, if the token is of that key's algorithm.
+// ownKey returns the key of this service that a token names, if the token has the algorithm of that key.
 func (a *Authority) ownKey(ctx context.Context, use account.KeyUse, t *jwt.Token) (*signingKey, error) {
 	key, err := a.findKey(ctx, use, headerText(t, "kid"))
 	if err != nil {
@@ -150,7 +149,7 @@ func (a *Authority) ownKey(ctx context.Context, use account.KeyUse, t *jwt.Token
 	return key, nil
 }
 
-// checkClaims checks the claims of a token whose signature is good.
+// checkClaims checks the claims of a token with a valid signature.
 func (a *Authority) checkClaims(c *accessClaims) (*knownToken, error) {
 	if c.Audience != a.cfg.Audience {
 		return nil, refusedAudience
@@ -175,7 +174,7 @@ func (a *Authority) checkClaims(c *accessClaims) (*knownToken, error) {
 
 func seconds(d time.Duration) int64 { return int64(d / time.Second) }
 
-// assess reads what a token depends on. The error is that of a store that does not answer.
+// assess returns the token with the current result from the store. The error means that the store is unavailable.
 func (a *Authority) assess(ctx context.Context, t knownToken) (*knownToken, error) {
 	t.number, t.keys = t.revision.Load(), a.store.KeysRevision().Load() // before the store is read
 	t.identity, t.refused = Identity{}, nil
@@ -191,7 +190,7 @@ func (a *Authority) assess(ctx context.Context, t knownToken) (*knownToken, erro
 	return nil, err
 }
 
-// identify finds out who stands behind a token now.
+// identify reads the accounts of a token and their rights from the store.
 func (a *Authority) identify(ctx context.Context, t *knownToken) (Identity, error) {
 	if _, err := a.findKey(ctx, account.KeyAccess, t.key); err != nil {
 		return Identity{}, err
@@ -211,11 +210,10 @@ func (a *Authority) identify(ctx context.Context, t *knownToken) (Identity, erro
 	if err != nil {
 		return Identity{}, unavailable(err)
 	}
-	// What cannot be understood, as in a store that a newer version changed, may not allow more than was meant.
-	bounds, err := account.NewBounds(client.Restrictions)
+	// Settings of a newer version must not be ignored: they may restrict the token.
+	restrictions, err := client.Restrictions.Compile()
 	if err != nil || account.CheckQuotas(client.Quotas) != nil || account.CheckQuotas(quotas) != nil {
-		return Identity{}, unavailable(errors.New("an account or its organization has settings that this version does not " +
-			"know"))
+		return Identity{}, unavailable(errors.New("an account or its organization has settings of a newer version"))
 	}
 	id := Identity{
 		Client:       client.ID,
@@ -223,7 +221,7 @@ func (a *Authority) identify(ctx context.Context, t *knownToken) (Identity, erro
 		Organization: g.Organization,
 		Scopes:       g.Scopes & client.Scopes.Set() & server.Scopes.Set(),
 		Admin:        client.IsAdmin && server.IsAdmin && !guest,
-		Bounds:       bounds,
+		Restrictions: restrictions,
 		Limits:       usage.Limits{Account: account.NewLimits(client.Quotas), Organization: account.NewLimits(quotas)},
 	}
 	if a.meter != nil {
@@ -232,7 +230,7 @@ func (a *Authority) identify(ctx context.Context, t *knownToken) (Identity, erro
 	return id, nil
 }
 
-// checkGrant makes sure that the exchange behind a token has not been ended, and that the token ends with it.
+// checkGrant checks that the grant of a token exists, and that the token does not outlive it.
 func (a *Authority) checkGrant(ctx context.Context, t *knownToken) error {
 	g, err := a.store.Grant(ctx, t.grant.ID)
 	switch {
@@ -247,7 +245,7 @@ func (a *Authority) checkGrant(ctx context.Context, t *knownToken) error {
 	return nil
 }
 
-// accounts returns the two accounts of a grant, if both are ACTIVE and have been since the exchange.
+// accounts returns the two accounts of a grant if both have been ACTIVE since the exchange.
 func (a *Authority) accounts(ctx context.Context, g *account.Grant) (client, server account.Account, err error) {
 	client, err = a.active(ctx, g.ClientAccount, g.Organization, g.ClientGeneration)
 	if err != nil || g.ServerAccount == g.ClientAccount {
@@ -257,7 +255,7 @@ func (a *Authority) accounts(ctx context.Context, g *account.Grant) (client, ser
 	return client, server, err
 }
 
-// active returns an account if it is ACTIVE and has been since its generation was raised to the given one.
+// active returns an account if it is ACTIVE and still has the given generation.
 func (a *Authority) active(ctx context.Context, id, organization string, generation uint64) (account.Account, error) {
 	acc, err := a.store.Account(ctx, id)
 	switch {

@@ -8,78 +8,35 @@ import (
 	"crypto/x509"
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"math"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/mapsedge/caddy-maps/internal/access/account"
 )
 
-func TestAccessTokenForm(t *testing.T) {
-	for _, algorithm := range []string{algEdDSA, algES256} {
-		w := newWorld(t, func(c *Config) { c.Algorithm = algorithm })
-		app, backend := w.holder(t, "org", account.ScopeTile, account.ScopeDirection), w.holder(t, "org", account.ScopeDirection, account.ScopeTile)
-		w.become(t, backend.ID, account.StatusSuspended)
-		w.become(t, backend.ID, account.StatusActive)
-		tokens := w.exchange(t, app, backend)
-		header := decoded(t, tokens.Access, 0)
-		if diff := cmp.Diff(object{"alg": algorithm, "typ": "at+jwt", "kid": w.signing(t, account.KeyAccess).id}, header); diff != "" {
-			t.Errorf("header (-want +got):\n%s", diff)
-		}
-		claims := decoded(t, tokens.Access, 1)
-		want := object{
-			"iss": "https://maps.test", "aud": "maps.test", "sub": app.ID, "client_id": app.ID, "srv": backend.ID, "gen": []any{0.0, 1.0},
-			"grant": tokens.Grant, "org": "org", "scope": "TILE DIRECTION", "iat": float64(start.Unix()), "exp": float64(start.Unix() + 900), "jti": claims["jti"],
-		}
-		if diff := cmp.Diff(want, claims); diff != "" {
-			t.Errorf("claims (-want +got):\n%s", diff)
-		}
-		if jti, _ := claims["jti"].(string); len(jti) < 22 {
-			t.Errorf("jti %q is too short to be one of its kind", jti)
-		}
-		if _, there := decoded(t, w.exchange(t, app, app).Access, 1)["srv"]; there {
-			t.Error("srv is there though both tokens are of one account")
-		}
-	}
-}
-
-// TestForgedAccessTokens changes one thing at a time in a good token, and signs it again with the service's own key
-// where the change is not in the signature, so that each check is seen to stand by itself.
+// TestForgedAccessTokens changes one thing at a time in a good token, and signs it again with the service's own key where
+// the change is not in the signature, so that each check is needed.
 func TestForgedAccessTokens(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
-	app, backend := w.holder(t, "org", account.ScopeTile), w.holder(t, "org", account.ScopeTile)
-	foreign := w.holder(t, "other", account.ScopeTile)
-	tokens := w.exchange(t, app, backend)
-	other := w.exchange(t, app, app)
-	header, claims := decoded(t, tokens.Access, 0), decoded(t, tokens.Access, 1)
-	key := w.signing(t, account.KeyAccess)
-	_, stranger, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	user, _, _, err := w.MintUser(t.Context(), "org", "somebody", time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
-	head := func(changes object) string {
-		return signed(t, key, header.with(changes).text(t), claims.text(t))
-	}
-	body := func(changes object) string {
-		return signed(t, key, header.text(t), claims.with(changes).text(t))
-	}
-	raw := func(text string) string { return signed(t, key, header.text(t), text) }
-	parts := strings.Split(tokens.Access, ".")
+	app, backend, foreign := w.holder("org", tile), w.holder("org", tile), w.holder("other", tile)
+	tokens, other := w.exchange(app, backend), w.exchange(app, app)
+	good, userKey := tokens.Access, w.signing(account.KeyUser)
+	f := w.forger(account.KeyAccess, good)
+	_, private, err := ed25519.GenerateKey(rand.Reader)
+	succeeds(err)
+	stranger := &signingKey{method: jwt.SigningMethodEdDSA, private: private}
+	parts, otherParts := strings.Split(good, "."), strings.Split(other.Access, ".")
 	encode := base64.RawURLEncoding.EncodeToString
+	now := start.Unix()
 
 	// A public key as the secret of an HMAC, the classic confusion of algorithms.
-	public := must(x509.MarshalPKIXPublicKey(key.public))
-	confused := encode([]byte(header.with(object{"alg": "HS256"}).text(t))) + "." + parts[1]
-	mac := hmac.New(sha256.New, public)
+	confused := encode([]byte(f.header.with(object{"alg": "HS256"}).String())) + "." + parts[1]
+	mac := hmac.New(sha256.New, must(x509.MarshalPKIXPublicKey(f.key.public)))
 	mac.Write([]byte(confused))
 
 	for _, test := range []struct {
@@ -89,227 +46,236 @@ func TestForgedAccessTokens(t *testing.T) {
 		{"empty", "", refusedMalformed},
 		{"opaque", app.client, refusedMalformed},
 		{"two parts", parts[0] + "." + parts[1], refusedMalformed},
-		{"four parts", tokens.Access + "." + parts[2], refusedMalformed},
-		{"long", tokens.Access + strings.Repeat("A", maxTokenLen), refusedTooLong},
-		{"space before", " " + tokens.Access, refusedMalformed},
+		{"four parts", good + "." + parts[2], refusedMalformed},
+		{"long", good + strings.Repeat("A", maxTokenLen), refusedTooLong},
+		{"space before", " " + good, refusedMalformed},
+		{"padding", good + "==", refusedMalformed},
 		{"no signature", parts[0] + "." + parts[1] + ".", refusedSignature},
-		{"signature cut", tokens.Access[:len(tokens.Access)-2], refusedSignature},
-		{"another's signature", parts[0] + "." + parts[1] + "." + strings.Split(other.Access, ".")[2], refusedSignature},
-		{"another's claims", parts[0] + "." + strings.Split(other.Access, ".")[1] + "." + parts[2], refusedSignature},
-		{"padding", tokens.Access + "==", refusedMalformed},
-		{"stranger's key under our kid", signed(t, &signingKey{method: jwt.SigningMethodEdDSA, private: stranger}, header.text(t), claims.text(t)), refusedSignature},
+		{"signature cut", good[:len(good)-2], refusedSignature},
+		{"another's signature", parts[0] + "." + parts[1] + "." + otherParts[2], refusedSignature},
+		{"another's claims", parts[0] + "." + otherParts[1] + "." + parts[2], refusedSignature},
+		{"stranger's key under our kid", signed(stranger, f.header.String(), f.claims.String()), refusedSignature},
 
-		{"alg none", encode([]byte(header.with(object{"alg": "none"}).text(t))) + "." + parts[1] + ".", refusedAlgorithm},
+		{"alg none", encode([]byte(f.header.with(object{"alg": "none"}).String())) + "." + parts[1] + ".", refusedAlgorithm},
 		{"alg HS256", confused + "." + encode(mac.Sum(nil)), refusedAlgorithm},
-		{"alg ES256", head(object{"alg": "ES256"}), refusedAlgorithm},
-		{"alg unheard of", head(object{"alg": "XX"}), refusedAlgorithm},
-		{"alg missing", head(object{"alg": nil}), refusedAlgorithm},
-		{"kid missing", head(object{"kid": nil}), refusedKey},
-		{"kid unknown", head(object{"kid": "x"}), refusedKey},
-		{"kid a number", head(object{"kid": 1}), refusedKey},
-		{"kid of the user key", head(object{"kid": w.signing(t, account.KeyUser).id}), refusedKey},
-		{"user key", signed(t, w.signing(t, account.KeyUser), header.with(object{"kid": w.signing(t, account.KeyUser).id}).text(t), claims.text(t)), refusedKey},
-		{"typ missing", head(object{"typ": nil}), refusedType},
-		{"typ JWT", head(object{"typ": "JWT"}), refusedType},
-		{"typ in capitals", head(object{"typ": "AT+JWT"}), refusedType},
-		{"typ of user tokens", head(object{"typ": userType}), refusedType},
-		{"a user token", user, refusedType},
-		{"crit", head(object{"crit": []string{"exp"}}), refusedMalformed},
-		{"header no object", signed(t, key, `["EdDSA"]`, claims.text(t)), refusedMalformed},
+		{"alg ES256", f.head(object{"alg": "ES256"}), refusedAlgorithm},
+		{"alg unheard of", f.head(object{"alg": "XX"}), refusedAlgorithm},
+		{"alg missing", f.head(object{"alg": nil}), refusedAlgorithm},
+		{"kid missing", f.head(object{"kid": nil}), refusedKey},
+		{"kid unknown", f.head(object{"kid": "x"}), refusedKey},
+		{"kid a number", f.head(object{"kid": 1}), refusedKey},
+		{"kid of the user key", f.head(object{"kid": userKey.id}), refusedKey},
+		{"user key", signed(userKey, f.header.with(object{"kid": userKey.id}).String(), f.claims.String()), refusedKey},
+		{"typ missing", f.head(object{"typ": nil}), refusedType},
+		{"typ JWT", f.head(object{"typ": "JWT"}), refusedType},
+		{"typ in capitals", f.head(object{"typ": "AT+JWT"}), refusedType},
+		{"a user token", w.mint("ann", time.Hour), refusedType},
+		{"crit", f.head(object{"crit": []string{"exp"}}), refusedMalformed},
+		{"header no object", signed(f.key, `["EdDSA"]`, f.claims.String()), refusedMalformed},
 
-		{"claims no object", raw(`"text"`), refusedMalformed},
-		{"claims null", raw(`null`), refusedIssuer},
-		{"issuer missing", body(object{"iss": nil}), refusedIssuer},
-		{"issuer with a slash", body(object{"iss": "https://maps.test/"}), refusedIssuer},
-		{"issuer list", body(object{"iss": []string{"https://maps.test"}}), refusedMalformed},
-		{"audience missing", body(object{"aud": nil}), refusedAudience},
-		{"audience of user tokens", body(object{"aud": "maps.test:accounts"}), refusedAudience},
-		{"audience list", body(object{"aud": []string{"maps.test"}}), refusedMalformed},
-		{"audience list of two", body(object{"aud": []string{"maps.test", "other"}}), refusedMalformed},
-		{"exp missing", body(object{"exp": nil}), refusedExpired},
-		{"exp now", body(object{"exp": start.Unix()}), refusedExpired},
-		{"exp text", body(object{"exp": "9999999999"}), refusedMalformed},
-		{"nbf in a second", body(object{"nbf": start.Unix() + 1}), refusedNotYet},
-		{"iat missing", body(object{"iat": nil}), refusedLife},
-		{"iat beyond any skew", body(object{"iat": start.Unix() + 301}), refusedNotYet},
-		{"iat in the farthest future", body(object{"iat": int64(math.MaxInt64), "exp": int64(math.MaxInt64)}), refusedLife},
-		{"iat in the farthest past", body(object{"iat": int64(math.MinInt64)}), refusedLife},
-		{"a life of more than a day", body(object{"exp": start.Unix() + 86401}), refusedLife},
-		{"a life of ten years", body(object{"exp": start.AddDate(10, 0, 0).Unix()}), refusedLife},
-		{"a life of more than a day, made an hour ago",
-			body(object{"iat": start.Unix() - 3600, "exp": start.Unix() + 86400 - 3599}), refusedLife},
-		{"nbf text", body(object{"nbf": "0"}), refusedMalformed},
-		{"exp huge", raw(strings.Replace(claims.text(t), fmt.Sprintf(`"exp":%d`, start.Unix()+900), `"exp":1e99`, 1)), refusedMalformed},
-		{"sub missing", body(object{"sub": nil}), refusedClaims},
-		{"sub of another", body(object{"sub": foreign.ID}), refusedClaims},
-		{"sub and client_id of another", body(object{"sub": foreign.ID, "client_id": foreign.ID}), refusedClaims},
-		{"client_id missing", body(object{"client_id": nil}), refusedClaims},
-		{"srv missing", body(object{"srv": nil}), refusedClaims},
-		{"srv of another", body(object{"srv": foreign.ID}), refusedClaims},
-		{"srv the same as sub", body(object{"srv": app.ID}), refusedClaims},
-		{"grant missing", body(object{"grant": nil}), refusedClaims},
-		{"grant unknown", body(object{"grant": "gr_none"}), refusedGrant},
-		{"grant of another pair", body(object{"grant": other.Grant}), refusedClaims},
-		{"org missing", body(object{"org": nil}), refusedClaims},
-		{"org another", body(object{"org": "other"}), refusedClaims},
-		{"scope unknown", body(object{"scope": "TILE ROOT"}), refusedClaims},
-		{"generation of another time", body(object{"gen": []int{1, 0}}), refusedGeneration},
-		{"generation missing a part", body(object{"gen": []int{7}}), refusedGeneration},
-		{"generation negative", body(object{"gen": []int{-1, 0}}), refusedMalformed},
+		{"claims no object", f.raw(`"text"`), refusedMalformed},
+		{"claims null", f.raw(`null`), refusedIssuer},
+		{"issuer missing", f.body(object{"iss": nil}), refusedIssuer},
+		{"issuer with a slash", f.body(object{"iss": "https://maps.test/"}), refusedIssuer},
+		{"issuer list", f.body(object{"iss": []string{"https://maps.test"}}), refusedMalformed},
+		{"audience missing", f.body(object{"aud": nil}), refusedAudience},
+		{"audience of user tokens", f.body(object{"aud": "maps.test:accounts"}), refusedAudience},
+		{"audience list", f.body(object{"aud": []string{"maps.test"}}), refusedMalformed},
+		{"exp missing", f.body(object{"exp": nil}), refusedExpired},
+		{"exp now", f.body(object{"exp": now}), refusedExpired},
+		{"exp text", f.body(object{"exp": "9999999999"}), refusedMalformed},
+		{"exp huge", f.body(object{"exp": 1e99}), refusedMalformed},
+		{"nbf in a second", f.body(object{"nbf": now + 1}), refusedNotYet},
+		{"nbf text", f.body(object{"nbf": "0"}), refusedMalformed},
+		{"iat missing", f.body(object{"iat": nil}), refusedLife},
+		{"iat beyond any skew", f.body(object{"iat": now + 301}), refusedNotYet},
+		{"iat in the farthest future", f.body(object{"iat": int64(math.MaxInt64), "exp": int64(math.MaxInt64)}), refusedLife},
+		{"iat in the farthest past", f.body(object{"iat": int64(math.MinInt64)}), refusedLife},
+		{"a life of more than a day", f.body(object{"exp": now + 86401}), refusedLife},
+		{"such a life, an hour ago", f.body(object{"iat": now - 3600, "exp": now + 86400 - 3599}), refusedLife},
+		{"sub missing", f.body(object{"sub": nil}), refusedClaims},
+		{"sub of another", f.body(object{"sub": foreign.ID}), refusedClaims},
+		{"sub and client_id of another", f.body(object{"sub": foreign.ID, "client_id": foreign.ID}), refusedClaims},
+		{"client_id missing", f.body(object{"client_id": nil}), refusedClaims},
+		{"srv missing", f.body(object{"srv": nil}), refusedClaims},
+		{"srv of another", f.body(object{"srv": foreign.ID}), refusedClaims},
+		{"srv the same as sub", f.body(object{"srv": app.ID}), refusedClaims},
+		{"grant missing", f.body(object{"grant": nil}), refusedClaims},
+		{"grant unknown", f.body(object{"grant": "gr_none"}), refusedGrant},
+		{"grant of another pair", f.body(object{"grant": other.Grant}), refusedClaims},
+		{"org missing", f.body(object{"org": nil}), refusedClaims},
+		{"org another", f.body(object{"org": "other"}), refusedClaims},
+		{"scope unknown", f.body(object{"scope": "TILE ROOT"}), refusedClaims},
+		{"generation of another time", f.body(object{"gen": []int{1, 0}}), refusedGeneration},
+		{"generation missing a part", f.body(object{"gen": []int{7}}), refusedGeneration},
+		{"generation negative", f.body(object{"gen": []int{-1, 0}}), refusedMalformed},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			for range 2 { // the second may be answered from the cache
-				_, err := w.VerifyAccess(t.Context(), test.token)
-				refused(t, "VerifyAccess", err, test.want)
-				if err != nil && len(test.token) > 20 && strings.Contains(err.Error(), test.token[:20]) {
-					t.Error("the error holds a part of the token")
-				}
-				w.cache.tokens.Wait()
+		for range 2 { // the second may be answered from the cache
+			_, err := w.VerifyAccess(w.ctx, test.token)
+			refused(t, test.name, err, test.want)
+			if err != nil && len(test.token) > 20 && strings.Contains(err.Error(), test.token[:20]) {
+				t.Errorf("%s: the error holds a part of the token", test.name)
 			}
-		})
-	}
-	for name, token := range map[string]string{
-		"the same claims, signed again":             body(nil),
-		"made five minutes ahead, by another clock": body(object{"iat": start.Unix() + 300}),
-		"of a day": body(object{"exp": start.Unix() + 86400}),
-	} {
-		if _, err := w.VerifyAccess(t.Context(), token); err != nil {
-			t.Errorf("%s: %v", name, err)
+			w.cache.tokens.Wait()
 		}
 	}
+	w.accepted(t, "the same claims; made five minutes ahead, by another clock; of a day",
+		f.body(nil), f.body(object{"iat": now + 300}), f.body(object{"exp": now + 86400}))
 }
 
-// TestNoStoreWork shows that what is refused for its form, length or signature costs the store nothing.
+// TestNoStoreWork: a token that is refused for its form, length or signature costs the store nothing.
 func TestNoStoreWork(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
-	app := w.holder(t, "org", account.ScopeTile)
-	token := w.exchange(t, app, app).Access
+	app := w.holder("org", tile)
+	token := w.exchange(app, app).Access
 	before := w.store.reads.Load()
 	signature := strings.LastIndex(token, ".") + 1
-	changed := "A" + token[signature+1:]
-	if token[signature] == 'A' {
-		changed = "B" + token[signature+1:]
-	}
-	for _, bad := range []string{"", "a.b.c", token + "x", token[:signature] + changed, strings.Repeat("x", 5000)} {
-		if _, err := w.VerifyAccess(t.Context(), bad); err == nil {
+	forged := token[:signature] + strings.Repeat("A", len(token)-signature)
+	for _, bad := range []string{"", "a.b.c", token + "x", forged, strings.Repeat("x", 5000)} {
+		if _, err := w.VerifyAccess(w.ctx, bad); err == nil {
 			t.Error("a bad token was accepted")
 		}
 	}
-	if n := w.store.reads.Load() - before; n != 0 {
-		t.Errorf("bad tokens asked the store %d times", n)
-	}
+	same(t, "readings of the store", 0, w.store.reads.Load()-before)
 }
 
 // TestStateOfTheMoment changes accounts under a cached token.
 func TestStateOfTheMoment(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
-	app, backend := w.holder(t, "org", account.ScopeTile, account.ScopeONM), w.holder(t, "org", account.ScopeTile, account.ScopeONM)
-	token := w.exchange(t, app, backend).Access
+	app, backend := w.holder("org", tile, onm), w.holder("org", tile, onm)
+	token := w.exchange(app, backend).Access
 	w.cached(t, token)
-	check := func(what string, scopes account.ScopeSet, admin bool) {
-		t.Helper()
+	for _, step := range []struct {
+		what   string
+		change func()
+		scopes account.ScopeSet
+		admin  bool
+	}{
+		{"at first", func() {}, tile.Set() | onm.Set(), false},
+		{"one admin", func() { w.update(app.ID, func(a *account.Account) { a.IsAdmin = true }) }, tile.Set() | onm.Set(), false},
+		{"both admin", func() { w.update(backend.ID, func(a *account.Account) { a.IsAdmin = true }) }, tile.Set() | onm.Set(), true},
+		{"client lost a scope", func() { w.setScopes(app.ID, tile, tss) }, tile.Set(), true},
+		{"server lost the other", func() { w.setScopes(backend.ID, onm, tss) }, 0, true},
+		{"scopes given back", func() { w.setScopes(app.ID, onm, tss) }, onm.Set(), true},
+	} {
+		step.change()
 		hits := w.CacheHits()
-		id, err := w.VerifyAccess(t.Context(), token)
-		if err != nil || id.Scopes != scopes || id.Admin != admin {
-			t.Errorf("%s: scopes %q, admin %v, error %v; want %q, %v", what, id.Scopes, id.Admin, err, scopes, admin)
-		}
-		if w.CacheHits() != hits+1 {
-			t.Errorf("%s: the token was not in the cache", what)
+		id := must(w.VerifyAccess(w.ctx, token))
+		if id.Scopes != step.scopes || id.Admin != step.admin || w.CacheHits() != hits+1 {
+			t.Errorf("%s: %+v, or the token was not in the cache", step.what, id)
 		}
 	}
-	tile, onm := account.ScopeTile.Set(), account.ScopeONM.Set()
-	check("at first", tile|onm, false)
-	w.update(t, app.ID, func(a *account.Account) { a.IsAdmin = true })
-	check("one admin", tile|onm, false)
-	w.update(t, backend.ID, func(a *account.Account) { a.IsAdmin = true })
-	check("both admin", tile|onm, true)
-	w.update(t, app.ID, func(a *account.Account) { a.Scopes = account.Scopes{account.ScopeTile, account.ScopeTSS} })
-	check("client lost a scope", tile, true)
-	w.update(t, backend.ID, func(a *account.Account) {
-		a.IsAdmin, a.Scopes = false, account.Scopes{account.ScopeONM, account.ScopeTSS}
-	})
-	check("server lost the other", 0, false)
-	w.update(t, app.ID, func(a *account.Account) { a.Scopes = account.Scopes{account.ScopeONM, account.ScopeTSS} })
-	check("scopes given back", onm, false)
-	w.become(t, backend.ID, account.StatusSuspended)
-	_, err := w.VerifyAccess(t.Context(), token)
-	refused(t, "server suspended", err, refusedSuspended)
-	w.become(t, backend.ID, account.StatusActive)
-	_, err = w.VerifyAccess(t.Context(), token)
-	refused(t, "server active again", err, refusedGeneration)
 }
 
-func TestStoreDown(t *testing.T) {
+// TestAccountEnds: what becomes of an account ends its tokens of every kind with the next request, cached or not. The
+// tokens name the accounts to the log all the same.
+func TestAccountEnds(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
-	app := w.holder(t, "org", account.ScopeTile)
-	known, unknown := w.exchange(t, app, app), w.exchange(t, app, app)
+	for _, test := range []struct {
+		what            string
+		change          func(id string)
+		ended, exchange refusal // of tokens that were made before, and of an exchange; the zero one is for none
+	}{
+		{"suspended", func(id string) { w.become(id, account.StatusSuspended) }, refusedSuspended, refusedSuspended},
+		{"revoked", func(id string) { w.become(id, account.StatusRevoked) }, refusedRevoked, refusedRevoked},
+		{"suspended and active again", func(id string) { w.become(id, account.StatusSuspended, account.StatusActive) },
+			refusedGeneration, refusal{}},
+		{"deleted", func(id string) { must(w.store.DeleteAccount(w.ctx, id, nil)) }, refusedRevoked, refusedUnknown},
+	} {
+		for _, side := range []string{"client", "server"} {
+			what := side + " " + test.what
+			app, backend := w.holder("org", tile), w.holder("org", tile)
+			tokens, id := w.exchange(app, backend), app.ID
+			if side == "server" {
+				id = backend.ID
+			}
+			guest := must(w.guest(id))
+			w.cached(t, tokens.Access, guest.Access)
+			test.change(id)
+			w.refusedAccess(t, what+": cached", test.ended, tokens.Access, guest.Access)
+			w.beside(t, func(*Config) {}).refusedAccess(t, what+": not cached", test.ended, tokens.Access, guest.Access)
+			got, err := w.refresh(tokens.Refresh, RefreshOptions{Rotate: true})
+			refused(t, what+": Refresh", err, test.ended)
+			same(t, what, Tokens{Grant: tokens.Grant, Client: app.ID, Server: backend.ID, Organization: "org"}, got)
+			got, err = w.Exchange(w.ctx, app.client, backend.server)
+			if test.exchange == (refusal{}) {
+				succeeds(err)
+				w.accepted(t, what, got.Access, must(w.guest(id)).Access)
+				continue
+			}
+			refused(t, what+": Exchange", err, test.exchange)
+			_, err = w.guest(id)
+			refused(t, what+": Guest", err, test.ended)
+		}
+	}
+}
+
+// TestStoreDown: without the store, a cached token stays good, and nothing is said about others. An update whose answer
+// was lost ends a cached token all the same.
+func TestStoreDown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	app := w.holder("org", tile)
+	known, unknown := w.exchange(app, app), w.exchange(app, app)
 	w.cached(t, known.Access)
 	w.store.down.Store(true)
-	if _, err := w.VerifyAccess(t.Context(), known.Access); err != nil {
-		t.Errorf("a cached token without a store: %v", err)
+	w.accepted(t, "a cached token", known.Access)
+	_, err := w.VerifyAccess(w.ctx, unknown.Access)
+	isUnavailable(t, "another token", err)
+	_, err = w.refresh(known.Refresh, RefreshOptions{})
+	isUnavailable(t, "Refresh", err)
+	for _, tokens := range [][2]string{{app.client, app.server}, {newOpaque(clientPrefix), newOpaque(serverPrefix)}} {
+		_, err = w.Exchange(w.ctx, tokens[0], tokens[1])
+		isUnavailable(t, "Exchange", err)
 	}
-	_, err := w.VerifyAccess(t.Context(), unknown.Access)
-	isUnavailable(t, "a token that is in no cache, without a store", err)
-	_, err = w.Refresh(t.Context(), known.Refresh, "", RefreshOptions{})
-	isUnavailable(t, "Refresh without a store", err)
-	_, err = w.VerifyAccess(t.Context(), unknown.Access[:100])
-	refused(t, "a bad token without a store", err, refusedMalformed)
+	_, err = w.guest(app.ID)
+	isUnavailable(t, "Guest", err)
+	isUnavailable(t, "Revoke", w.Revoke(w.ctx, known.Refresh))
+	w.refusedAccess(t, "a bad token", refusedMalformed, unknown.Access[:100])
 	w.store.down.Store(false)
-	if _, err := w.VerifyAccess(t.Context(), unknown.Access); err != nil {
-		t.Errorf("when the store is back: %v", err)
-	}
-}
+	w.accepted(t, "when the store is back", unknown.Access)
 
-// TestChangeInDoubt: an update whose answer was lost ends a cached token all the same.
-func TestChangeInDoubt(t *testing.T) {
-	w := newWorld(t)
-	app := w.holder(t, "org", account.ScopeTile)
-	token := w.exchange(t, app, app).Access
-	w.cached(t, token)
 	w.store.torn.Store(true)
-	if _, _, err := w.store.UpdateAccount(t.Context(), app.ID, func(a *account.Account) (bool, error) {
+	_, _, err = w.store.UpdateAccount(w.ctx, app.ID, func(a *account.Account) (bool, error) {
 		a.Status = account.StatusSuspended
 		return true, nil
-	}); err == nil {
-		t.Fatal("the update did not fail")
-	}
+	})
+	isUnavailable(t, "an update whose answer was lost", err)
 	w.store.down.Store(true)
-	_, err := w.VerifyAccess(t.Context(), token)
-	isUnavailable(t, "while the store is away", err)
+	_, err = w.VerifyAccess(w.ctx, known.Access)
+	isUnavailable(t, "after it, without the store", err)
 	w.store.down.Store(false)
-	w.refusedAccess(t, "when the store is back", refusedSuspended, token)
+	w.refusedAccess(t, "when the store is back", refusedSuspended, known.Access)
 }
 
-func FuzzVerifyAccess(f *testing.F) {
+// FuzzVerify: of all texts only the good tokens are accepted, each as what it is, and errors are fixed texts.
+func FuzzVerify(f *testing.F) {
 	w := newWorld(f)
-	app := w.holder(f, "org", account.ScopeTile)
-	token := w.exchange(f, app, app).Access
-	user, _, _, err := w.MintUser(f.Context(), "org", "somebody", time.Hour)
-	if err != nil {
-		f.Fatal(err)
-	}
-	header, claims := decoded(f, token, 0), decoded(f, token, 1)
+	app := w.holder("org", tile)
+	tokens, user := w.exchange(app, app), w.mint("ann", time.Hour)
+	access, users := w.forger(account.KeyAccess, tokens.Access), w.forger(account.KeyUser, user)
 	for _, seed := range []string{
-		token, user, token[:len(token)-1], token + ".", "..", "a.b.c", strings.Repeat(".", 4096),
-		signed(f, w.signing(f, account.KeyAccess), header.with(object{"crit": []string{"b64"}}).text(f), claims.text(f)),
-		signed(f, w.signing(f, account.KeyAccess), header.text(f), strings.Repeat("[", 2000)),
-		signed(f, w.signing(f, account.KeyAccess), header.text(f), claims.with(object{"exp": nil}).text(f)),
+		tokens.Access, tokens.Refresh, user, app.client, app.server, strings.ToLower(app.client), user[:len(user)-1], user + ".",
+		"..", "a.b.c", "e30.e30.", strings.Repeat("e30.", 100), clientPrefix + strings.Repeat("0", 49),
+		access.head(object{"crit": []string{"b64"}}), access.raw(strings.Repeat("[", 2000)), access.body(object{"exp": nil}),
+		users.body(object{"aud": []any{}}), users.body(object{"exp": 1e300}), users.head(object{"typ": 1}),
 	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		id, err := w.VerifyAccess(t.Context(), text)
-		if err == nil && text != token {
-			t.Fatalf("%q was accepted as %+v", text, id)
-		}
-		if err != nil && err != error(refusedReason(err)) {
-			t.Fatalf("%q: error %v is no fixed refusal", text, err)
+		_, err1 := w.VerifyAccess(w.ctx, text)
+		_, err2 := w.VerifyUser(w.ctx, text)
+		_, err3 := w.refresh(text, RefreshOptions{})
+		_, err4 := w.Exchange(w.ctx, text, app.server)
+		_, err5 := w.Exchange(w.ctx, app.client, text)
+		for i, err := range []error{err1, err2, err3, err4, err5} {
+			good := []string{tokens.Access, user, tokens.Refresh, app.client, app.server}[i]
+			if why, ok := errors.AsType[refusal](err); (err == nil) != (text == good) || err != nil && (!ok || err != error(why)) {
+				t.Errorf("%q as token %d: %v", text, i, err)
+			}
 		}
 	})
-}
-
-// refusedReason returns the refusal that an error is, or none.
-func refusedReason(err error) refusal {
-	r, _ := errors.AsType[refusal](err)
-	return r
 }

@@ -1,5 +1,10 @@
-// Package credential makes and checks the tokens of the service: the opaque client, server and refresh tokens, the JWT
-// access tokens that an exchange of the first two gives, and the user tokens that may manage accounts.
+// Package credential makes and verifies the tokens of the service: opaque client, server and refresh tokens, JWT access
+// tokens, and user tokens, which manage accounts. It also rotates the signing keys.
+//
+// It does not know HTTP: modules read tokens from requests and turn errors into answers. An error that matches
+// ErrInvalid is a refusal; any other one means that the store, or the issuer of a user token, is unavailable.
+//
+// Start with Authority, and with access.go for how an access token is verified.
 package credential
 
 import (
@@ -13,8 +18,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/access/usage"
 )
 
-// Tokens is what an exchange or a refresh gives. Where one is refused, the fields that name the accounts and the
-// grant are still filled as far as they became known, for the log.
+// Tokens is the result of an exchange or a refresh. If that is refused, the ids that are known are set, for the log.
 type Tokens struct {
 	Access    string
 	Refresh   string
@@ -25,35 +29,35 @@ type Tokens struct {
 	Server       string // id of the server token's account
 	Organization string
 	Scopes       account.ScopeSet
-	// Ended is how many older grants of the same accounts an exchange has ended, because there were too many.
+	// Ended is the number of older grants of the same accounts that an exchange has ended because of MaxGrants.
 	Ended int
 }
 
-// RefreshOptions are the two hardenings of a refresh that an operator may switch on.
+// RefreshOptions are optional restrictions of refreshes.
 type RefreshOptions struct {
 	RequireServerToken bool
 	Rotate             bool
 }
 
-// Identity is who stands behind a verified access token, as of this request.
+// Identity is the result of verifying an access token: its accounts and their rights at this moment.
 type Identity struct {
 	Client       string // id of the client token's account
 	Server       string // id of the server token's account; the same as Client when both tokens are of one account
 	Organization string
-	Scopes       account.ScopeSet // those of the token that both accounts still have
-	Admin        bool             // every account behind the token has isAdmin
+	Scopes       account.ScopeSet // of the token; both accounts still have them
+	Admin        bool             // both accounts have isAdmin
 
-	// Bounds are from where the token may be used; nil for anywhere. It is the client token's account that says so, whose
-	// quotas Limits are as well, with those of its organization.
-	Bounds *account.Bounds
-	Limits usage.Limits
-	// Counter counts for the client token's account; nil where nothing is counted.
+	// Restrictions are those of the client token's account; nil for none. Limits are its quotas and those of its
+	// organization.
+	Restrictions *account.CompiledRestrictions
+	Limits       usage.Limits
+	// Counter counts for the client token's account; nil if nothing is counted.
 	Counter *usage.Counter
-	// Unix is the time of the check, in seconds, by the store's clock.
+	// Unix is the time of the verification by the store's clock, in seconds.
 	Unix int64
 }
 
-// User is who stands behind a verified user token.
+// User is the result of verifying a user token.
 type User struct {
 	Subject      string
 	Organization string
@@ -61,19 +65,19 @@ type User struct {
 	ID           string // jti
 }
 
-// Errors. A token is refused with an error that matches ErrInvalid (errors.Is), whose text is the true reason, for
-// the log. An error that matches none of these means that the store, or the issuer of a user token, could not
-// be asked.
+// Errors. An error that matches none of them means that the store, or the issuer of a user token, is unavailable.
 var (
+	// ErrInvalid matches all errors of tokens that are refused. Their texts are the reasons, for the log only.
 	ErrInvalid = errors.New("invalid token")
-	// ErrNoScope: the two accounts of an exchange have no scope in common.
+	// ErrNoScope means that the two accounts of an exchange have no scope in common.
 	ErrNoScope = errors.New("no scope in common")
-	// ErrReused: a refresh token that was rotated came again; its grant has been ended. It matches ErrInvalid, too.
+	// ErrReused means that a refresh token was used again after its rotation. Its grant has been ended. It matches
+	// ErrInvalid, too.
 	ErrReused error = newRefusal("refresh token used again after rotation")
 )
 
-// Authority makes and checks tokens. It is safe for use by any number of goroutines, and lives as long as its store:
-// configurations that share a store and a Config share it, with its keys and its cache.
+// Authority makes and verifies tokens. It is safe for concurrent use, and lives as long as its store: configurations
+// with the same store and Config share it, with its keys and its cache.
 type Authority struct {
 	cfg   Config
 	store account.Store
@@ -81,11 +85,11 @@ type Authority struct {
 	keys  keys
 	cache *tokenCache
 	users map[string]*remoteIssuer // by exact iss
-	stop  context.CancelFunc       // ends the refreshing of their keys
+	stop  context.CancelFunc       // stops refreshing their keys
 }
 
-// New reads the signing keys from the store, making them on the first start. It asks no issuer of user tokens. meter is
-// where tokens find the counters of their accounts; nil counts nothing.
+// New reads the signing keys from the store, and makes them on the first start. It sends no requests to issuers of user
+// tokens. meter has the counters of accounts; nil counts nothing.
 func New(ctx context.Context, cfg Config, store account.Store, meter *usage.Meter) (*Authority, error) {
 	if cfg.Now == nil {
 		cfg.Now = store.Now
@@ -122,8 +126,8 @@ func (a *Authority) JWKS(ctx context.Context) ([]byte, error) {
 // CacheHits is the number of access tokens answered from the cache so far.
 func (a *Authority) CacheHits() uint64 { return a.cache.hits.Load() }
 
-// Close releases the cache, and ends the refreshing of other issuers' keys. The store is not closed. Tokens can still
-// be checked afterwards, only slower.
+// Close releases the cache, and stops refreshing other issuers' keys. It does not close the store. Tokens can still be
+// verified afterwards, but slower.
 func (a *Authority) Close() {
 	a.stop()
 	a.cache.close()

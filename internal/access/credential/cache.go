@@ -9,22 +9,22 @@ import (
 )
 
 const (
-	// cacheBytes bounds the memory of the cache: tokens and their entries.
+	// cacheBytes is the maximum size of the cache, tokens included.
 	cacheBytes = 64 << 20
-	// entryBytes is what an entry takes beside its token, in ristretto's maps as well.
+	// entryBytes is the size of an entry without its token, ristretto's maps included.
 	entryBytes = 512
-	// counterBytes is what ristretto needs a counter for: about ten for each token that fits.
+	// counterBytes is the cache size for each of ristretto's counters, of which there should be about ten per token.
 	counterBytes = 100
-	// recentTokens is how many tokens are also kept for look-ups without bookkeeping: 4 MiB at most, beside cacheBytes.
+	// recentTokens is the number of tokens that are also kept for look-ups without bookkeeping: at most 4 MiB.
 	recentTokens = 1024
 )
 
-// tokenCache holds access tokens whose signatures were checked. Only those get in, so forged tokens push none out. An
-// entry holds the whole token, so that a collision of hashes lets no other token in.
+// tokenCache holds access tokens with verified signatures, so forged tokens cannot evict others. An entry holds the
+// whole token, in case two tokens have the same hash.
 type tokenCache struct {
 	recent [recentTokens]atomic.Pointer[knownToken] // by hash
 	tokens *ristretto.Cache[uint64, *knownToken]
-	seed   maphash.Seed // random, so that colliding tokens cannot be chosen
+	seed   maphash.Seed // random, so that an attacker cannot choose colliding tokens
 	hits   atomic.Uint64
 }
 
@@ -41,7 +41,7 @@ func newTokenCache(maxBytes int64) (*tokenCache, error) {
 
 func (c *tokenCache) get(token string) (*knownToken, bool) {
 	if len(token) > maxTokenLen {
-		return nil, false // bounds the work of hashing, too
+		return nil, false // before the work of hashing
 	}
 	hash := maphash.String(c.seed, token)
 	place := &c.recent[hash%recentTokens]
@@ -57,7 +57,7 @@ func (c *tokenCache) get(token string) (*knownToken, bool) {
 	return known, true
 }
 
-// add offers a token to the cache, which may forget it at any time. A token that is there is replaced at once.
+// add offers a token to the cache, which may drop it at any time. It replaces an entry of the same token at once.
 func (c *tokenCache) add(known *knownToken, ttl time.Duration) {
 	if ttl > 0 {
 		hash := maphash.String(c.seed, known.token)

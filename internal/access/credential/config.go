@@ -11,44 +11,43 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/base/text"
 )
 
-// Config is what an Authority needs to know. It is not checked: package modules/app does that, with the names of its
-// options.
+// Config configures an Authority. The app checks it, with the names of its options.
 type Config struct {
 	Issuer     string        // iss of access tokens
 	Audience   string        // aud of access tokens; local user tokens have Audience + ":accounts"
 	Algorithm  string        // EdDSA or ES256, for new keys and new tokens
-	AccessTTL  time.Duration // life of an access token, from a second to MaxAccessTTL; it never outlives its grant
-	RefreshTTL time.Duration // life of a grant, from the exchange, never extended
-	// KeyEncryptionKey seals private keys in the store with AES-256-GCM; nil keeps them in clear. 32 bytes.
+	AccessTTL  time.Duration // lifetime of access tokens, from 1 s to MaxAccessTTL; they never outlive their grant
+	RefreshTTL time.Duration // lifetime of grants, from the exchange; refreshes do not extend it
+	// KeyEncryptionKey (32 bytes) encrypts private keys in the store with AES-256-GCM; nil keeps them in clear.
 	KeyEncryptionKey []byte
-	// KeyRotation is the age at which a signing key is followed by another; 0 leaves that to Rotate.
+	// KeyRotation is the age at which Maintain rotates a signing key; 0 for never.
 	KeyRotation time.Duration
-	// MaxGrants is how many grants a pair of accounts may have at once; positive.
+	// MaxGrants is the maximum number of grants of a pair of accounts. It is positive.
 	MaxGrants int
-	// NoLocalUsers refuses user tokens that this service minted itself.
+	// NoLocalUsers refuses user tokens that this service minted.
 	NoLocalUsers bool
-	// Users verifies user tokens of other issuers, by exact iss.
+	// Users are the other issuers of user tokens.
 	Users []UserIssuer
 	// Now is the clock; nil is that of the store.
 	Now func() time.Time
 }
 
-// UserIssuer is an OpenID Connect issuer (or any publisher of a JWKS) whose tokens may manage accounts.
+// UserIssuer is an OpenID Connect issuer (or any publisher of a JWKS) whose tokens can manage accounts.
 type UserIssuer struct {
 	Issuer            string
 	Audience          string
-	JWKSURL           string   // fetched at the first token, not at start
+	JWKSURL           string   // fetched when the first token arrives
 	Algorithms        []string // JWS names; never HS*
 	OrganizationClaim string
 	RequireClaim      string // empty: any user of the issuer
 	RequireValue      string
 }
 
-// remoteAlgorithms are the asymmetric ones that a user issuer's tokens may be pinned to.
+// remoteAlgorithms are the algorithms that other issuers may use. All are asymmetric.
 var remoteAlgorithms = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512",
 	"EdDSA"}
 
-// CheckAlgorithms finds an algorithm that is not among those that other issuers may use.
+// CheckAlgorithms returns an error for an algorithm that other issuers may not use.
 func (u UserIssuer) CheckAlgorithms() error {
 	for _, alg := range u.Algorithms {
 		if !slices.Contains(remoteAlgorithms, alg) {
@@ -58,38 +57,37 @@ func (u UserIssuer) CheckAlgorithms() error {
 	return nil
 }
 
-// CheckJWKSURL finds what is wrong with the address of the keys.
+// CheckJWKSURL returns an error for a URL that keys cannot be fetched from safely.
 func (u UserIssuer) CheckJWKSURL() error {
 	where, err := url.Parse(u.JWKSURL)
 	switch {
 	case err != nil || where.Host == "" || where.Scheme != "https" && where.Scheme != "http":
 		return errors.New("is not an http or https URL")
 	case !SafeURL(where):
-		return errors.New("must be https, except on loopback: without it, the keys could be replaced on their way")
+		return errors.New("must be https, except on loopback: over http, an attacker could replace the keys")
 	}
 	return nil
 }
 
-// SafeURL reports whether nobody can change or read on its way what comes from a URL or goes to it: it is https, or
-// http on loopback.
+// SafeURL reports whether the network cannot read or change requests to a URL: it is https, or http on loopback.
 func SafeURL(where *url.URL) bool {
 	host := where.Hostname()
 	return where.Scheme == "https" || where.Scheme == "http" && (host == "localhost" || net.ParseIP(host).IsLoopback())
 }
 
-// MaxAccessTTL and MaxUserTTL are the longest lives of an access token and of a local user token. Longer-lived tokens
+// MaxAccessTTL and MaxUserTTL are the longest lifetimes of access tokens and of local user tokens. Longer-lived tokens
 // are refused even if they are correctly signed.
 const (
 	MaxAccessTTL = 24 * time.Hour
 	MaxUserTTL   = 24 * time.Hour
 )
 
-// maxSkew is how far in the future a token may have been made: the clock may have been set back since.
+// maxSkew is how far in the future the iat of a token may be, since the clock may have been set back.
 const maxSkew = 5 * time.Minute
 
-// MinKeyRotation is the shortest age at which signing keys may be rotated by themselves. Keys of user tokens are kept
-// for a day after that, so it bounds how many there are.
+// MinKeyRotation is the shortest KeyRotation. It bounds the number of keys, since those of user tokens are kept for a
+// day after their rotation.
 const MinKeyRotation = time.Hour
 
-// DefaultMaxGrants is how many grants a pair of accounts may have at once unless the configuration says otherwise.
+// DefaultMaxGrants is the default of Config.MaxGrants.
 const DefaultMaxGrants = 100_000

@@ -8,8 +8,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/access/account"
 )
 
-// Exchange trades a client and a server token for an access and a refresh token. Both accounts must be active and of
-// one organization. ErrInvalid or ErrNoScope.
+// Exchange makes an access and a refresh token from a client and a server token. Both accounts must be active and in
+// the same organization. The error may match ErrInvalid or ErrNoScope.
 func (a *Authority) Exchange(ctx context.Context, client, server string) (Tokens, error) {
 	clientHash, ok := parseOpaque(clientPrefix, client)
 	serverHash, ok2 := parseOpaque(serverPrefix, server)
@@ -55,14 +55,14 @@ func (a *Authority) Exchange(ctx context.Context, client, server string) (Tokens
 	return tokens, nil
 }
 
-// Revoke ends the grant of a refresh token. A token that is unknown or malformed is no error.
+// Revoke ends the grant of a refresh token. An unknown or malformed token is no error.
 func (a *Authority) Revoke(ctx context.Context, refresh string) error {
 	hash, ok := parseOpaque(refreshPrefix, refresh)
 	if !ok {
 		return nil
 	}
 	g, err := a.store.GrantByRefresh(ctx, hash)
-	// A token that was rotated away still names its grant.
+	// A reused token still identifies its grant.
 	if err == nil || errors.Is(err, account.ErrReused) {
 		err = a.store.EndGrant(ctx, g.ID)
 	}

@@ -7,13 +7,13 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/access/account"
 )
 
-// GuestTTL is the longest life of a guest's access token.
+// GuestTTL is the longest lifetime of an access token of an anonymous visitor.
 const GuestTTL = 15 * time.Minute
 
-// Guest makes an access token of an account for an anonymous visitor. The caller decides who that may be. The token
-// has those scopes of allowed that the account has, lives for GuestTTL at most, and has no grant and so no refresh
-// token. Like any other, it ends when the account leaves ACTIVE. It is never an administrator's. ErrInvalid if the
-// account does not exist or is not active, ErrNoScope if it has none of the scopes.
+// Guest makes an access token of an account for an anonymous visitor. It has the scopes of the account that are
+// allowed, lives for at most GuestTTL, and has neither a grant nor a refresh token. It is never an administrator's, and
+// ends when the account leaves ACTIVE. The error matches ErrInvalid if the account does not exist or is not active, and
+// ErrNoScope if no scope is left.
 func (a *Authority) Guest(ctx context.Context, id string, allowed account.ScopeSet) (Tokens, error) {
 	tokens := Tokens{Client: id, Server: id}
 	acc, err := a.store.Account(ctx, id)

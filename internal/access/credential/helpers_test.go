@@ -7,26 +7,37 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	_ "github.com/ncruces/go-sqlite3/driver"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest"
 
 	"github.com/mapsedge/caddy-maps/internal/access/account"
 	"github.com/mapsedge/caddy-maps/internal/access/store"
+	"github.com/mapsedge/caddy-maps/internal/testkit/pgtest"
 )
+
+func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
 
 // start is where the clock of every test begins: now, since the store has a clock of its own.
 var start = time.Now().UTC().Truncate(time.Second)
 
+const (
+	tile, onm, tss, matrix = account.ScopeTile, account.ScopeONM, account.ScopeTSS, account.ScopeMatrix
+	direction              = account.ScopeDirection
+)
+
 // world is an authority on a store that can be made to fail, and a clock that can be moved.
 type world struct {
 	*Authority
+	ctx   context.Context
 	store *fallible
 	path  string       // of the store's file
 	clock atomic.Int64 // Unix nanoseconds
@@ -37,7 +48,7 @@ func (w *world) now() time.Time          { return time.Unix(0, w.clock.Load()).U
 
 func newWorld(t testing.TB, change ...func(*Config)) *world {
 	t.Helper()
-	w := &world{path: filepath.Join(t.TempDir(), "accounts.db")}
+	w := &world{path: filepath.Join(t.TempDir(), "accounts.db"), ctx: context.Background()}
 	opened := must(store.OpenSQLite(w.path, zaptest.NewLogger(t, zaptest.Level(zap.ErrorLevel))))
 	t.Cleanup(func() { _ = opened.Close() })
 	w.store = &fallible{Store: opened}
@@ -53,27 +64,24 @@ func newWorld(t testing.TB, change ...func(*Config)) *world {
 
 func newAuthority(t testing.TB, cfg Config, store account.Store) *Authority {
 	t.Helper()
-	a := must(New(t.Context(), cfg, store, nil))
+	a := must(New(context.Background(), cfg, store, nil))
 	t.Cleanup(a.Close)
 	return a
 }
 
-// beside is another authority on the same store, as of another configuration.
+// beside is another authority on the same store, as of another configuration or on another server.
 func (w *world) beside(t testing.TB, change func(*Config)) *world {
 	t.Helper()
 	cfg := w.cfg
 	change(&cfg)
-	return &world{Authority: newAuthority(t, cfg, w.store), store: w.store}
+	return &world{Authority: newAuthority(t, cfg, w.store), ctx: w.ctx, store: w.store}
 }
 
 // sql changes the store behind its back.
-func (w *world) sql(t testing.TB, statement string) {
-	t.Helper()
+func (w *world) sql(statement string) {
 	db := must(sql.Open("sqlite3", "file:"+filepath.ToSlash(w.path)))
 	defer db.Close()
-	if _, err := db.Exec(statement); err != nil {
-		t.Fatal(err)
-	}
+	must(db.Exec(statement))
 }
 
 var errDown = errors.New("the disk is on fire")
@@ -130,75 +138,69 @@ type holder struct {
 	client, server string
 }
 
-func (w *world) holder(t testing.TB, organization string, scopes ...account.Scope) holder {
-	t.Helper()
+func (w *world) holder(organization string, scopes ...account.Scope) holder {
 	h := holder{Account: account.Account{
 		ID: NewAccountID(time.Now()), OrganizationID: organization, Platform: account.PlatformWeb, Scopes: scopes,
 		Status: account.StatusActive, CreatedBy: "user:test", CreatedAt: start, UpdatedAt: start,
 	}}
 	var err error
-	if h.client, h.server, err = NewAccountTokens(&h.Account); err != nil {
-		t.Fatal(err)
-	}
-	succeeds(t, w.store.CreateAccount(t.Context(), h.Account, 1000))
+	h.client, h.server, err = NewAccountTokens(&h.Account)
+	succeeds(errors.Join(err, w.store.CreateAccount(w.ctx, h.Account, 1000)))
 	return h
 }
 
-func (w *world) update(t testing.TB, id string, change func(*account.Account)) {
-	t.Helper()
-	if _, _, err := w.store.UpdateAccount(t.Context(), id, func(a *account.Account) (bool, error) {
+func (w *world) update(id string, change func(*account.Account)) {
+	_, _, err := w.store.UpdateAccount(w.ctx, id, func(a *account.Account) (bool, error) {
 		change(a)
 		return true, nil
-	}); err != nil {
-		t.Fatal(err)
+	})
+	succeeds(err)
+}
+
+func (w *world) become(id string, statuses ...account.Status) {
+	for _, status := range statuses {
+		w.update(id, func(a *account.Account) { a.Status = status })
 	}
 }
 
-func (w *world) become(t testing.TB, id string, status account.Status) {
-	t.Helper()
-	w.update(t, id, func(a *account.Account) { a.Status = status })
+func (w *world) setScopes(id string, scopes ...account.Scope) {
+	w.update(id, func(a *account.Account) { a.Scopes = scopes })
 }
 
-func (w *world) exchange(t testing.TB, client, server holder) Tokens {
-	t.Helper()
-	tokens, err := w.Exchange(t.Context(), client.client, server.server)
-	if err != nil {
-		t.Fatalf("Exchange: %v", err)
-	}
-	return tokens
+func (w *world) exchange(client, server holder) Tokens {
+	return must(w.Exchange(w.ctx, client.client, server.server))
 }
 
-func (w *world) mint(t testing.TB) string {
-	t.Helper()
-	token, _, _, err := w.MintUser(t.Context(), "org", "alice", MaxUserTTL)
-	if err != nil {
-		t.Fatal(err)
-	}
+func (w *world) refresh(token string, options RefreshOptions) (Tokens, error) {
+	return w.Refresh(w.ctx, token, "", options)
+}
+
+func (w *world) mint(subject string, ttl time.Duration) string {
+	token, _, _, err := w.MintUser(w.ctx, "org", subject, ttl)
+	succeeds(err)
 	return token
 }
 
 // signing is the key that signs tokens of a use now.
-func (w *world) signing(t testing.TB, use account.KeyUse) *signingKey {
-	t.Helper()
-	key := must(w.signer(t.Context(), use))
-	return key
-}
+func (w *world) signing(use account.KeyUse) *signingKey { return must(w.signer(w.ctx, use)) }
 
-// cached verifies a token and waits until the cache has it.
-func (w *world) cached(t testing.TB, token string) {
+// cached verifies access tokens and waits until the cache has them.
+func (w *world) cached(t testing.TB, tokens ...string) {
 	t.Helper()
-	w.accepted(t, "VerifyAccess", token)
+	w.accepted(t, "VerifyAccess", tokens...)
 	w.cache.tokens.Wait()
-	if _, ok := w.cache.get(token); !ok {
-		t.Fatal("the cache did not take the token")
+	for _, token := range tokens {
+		if _, ok := w.cache.get(token); !ok {
+			t.Fatal("the cache did not take the token")
+		}
 	}
 }
 
-// accepted checks that access tokens are good, and refusedAccess that one is not.
+// accepted checks that access tokens are good, and refusedAccess that none is.
 func (w *world) accepted(t testing.TB, what string, tokens ...string) {
 	t.Helper()
 	for _, token := range tokens {
-		if _, err := w.VerifyAccess(t.Context(), token); err != nil {
+		if _, err := w.VerifyAccess(w.ctx, token); err != nil {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -207,7 +209,7 @@ func (w *world) accepted(t testing.TB, what string, tokens ...string) {
 func (w *world) refusedAccess(t testing.TB, what string, reason refusal, tokens ...string) {
 	t.Helper()
 	for _, token := range tokens {
-		_, err := w.VerifyAccess(t.Context(), token)
+		_, err := w.VerifyAccess(w.ctx, token)
 		refused(t, what, err, reason)
 	}
 }
@@ -220,23 +222,31 @@ func refused(t testing.TB, what string, err error, reason refusal) {
 	}
 }
 
-// isUnavailable checks that nothing was said about the token.
+// isUnavailable checks that an error says nothing about the token.
 func isUnavailable(t testing.TB, what string, err error) {
 	t.Helper()
-	if err == nil || errors.Is(err, ErrInvalid) || errors.Is(err, ErrNoScope) {
+	if err == nil || errors.Is(err, ErrInvalid) || errors.Is(err, ErrNoScope) || errors.Is(err, ErrMint) {
 		t.Errorf("%s: error %v, want one that says unavailable", what, err)
+	}
+}
+
+func same[T any](t testing.TB, what string, want, got T) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
 }
 
 // object is a header or a set of claims to change.
 type object map[string]any
 
-func decoded(t testing.TB, token string, part int) object {
-	t.Helper()
-	raw := must(base64.RawURLEncoding.DecodeString(strings.Split(token, ".")[part]))
-	var o object
-	succeeds(t, json.Unmarshal(raw, &o))
-	return o
+// parsed returns the header and the claims of a token.
+func parsed(token string) (header, claims object) {
+	parts := strings.Split(token, ".")
+	for i, part := range []*object{&header, &claims} {
+		succeeds(json.Unmarshal(must(base64.RawURLEncoding.DecodeString(parts[i])), part))
+	}
+	return header, claims
 }
 
 // with returns a copy with some members changed, or left out where the value is nil.
@@ -250,31 +260,42 @@ func (o object) with(changes object) object {
 	return o
 }
 
-func (o object) text(t testing.TB) string {
-	t.Helper()
-	raw := must(json.Marshal(o))
-	return string(raw)
-}
+func (o object) String() string { return string(must(json.Marshal(map[string]any(o)))) }
 
 // signed makes a token of any header and claims with a key of this service.
-func signed(t testing.TB, key *signingKey, header, claims string) string {
-	t.Helper()
-	text := base64.RawURLEncoding.EncodeToString([]byte(header)) + "." + base64.RawURLEncoding.EncodeToString([]byte(claims))
-	signature := must(key.method.Sign(text, key.private))
-	return text + "." + base64.RawURLEncoding.EncodeToString(signature)
+func signed(key *signingKey, header, claims string) string {
+	encode := base64.RawURLEncoding.EncodeToString
+	text := encode([]byte(header)) + "." + encode([]byte(claims))
+	return text + "." + encode(must(key.method.Sign(text, key.private)))
 }
 
-func succeeds(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+// forger changes a good token, and signs it again with the service's own key.
+type forger struct {
+	key            *signingKey
+	header, claims object
 }
 
-// must returns a value that comes with no error.
-func must[T any](value T, err error) T {
+func (f forger) head(changes object) string {
+	return signed(f.key, f.header.with(changes).String(), f.claims.String())
+}
+func (f forger) body(changes object) string {
+	return signed(f.key, f.header.String(), f.claims.with(changes).String())
+}
+func (f forger) raw(claims string) string { return signed(f.key, f.header.String(), claims) }
+
+func (w *world) forger(use account.KeyUse, token string) forger {
+	header, claims := parsed(token)
+	return forger{w.signing(use), header, claims}
+}
+
+func succeeds(err error) {
 	if err != nil {
 		panic(err)
 	}
+}
+
+// must returns a value that comes without an error.
+func must[T any](value T, err error) T {
+	succeeds(err)
 	return value
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/access/account"
 )
 
-// Ids are a prefix, nanoseconds since 1970 in 11 base62 digits (enough for three thousand years), and 11 random ones.
+// Ids are a prefix, nanoseconds since 1970 in 11 base62 digits (until the year 3600), and 11 random digits.
 const (
 	accountPrefix = "sa_"
 	grantPrefix   = "gr_"
@@ -18,7 +18,7 @@ const (
 // NewAccountID makes an id (sa_…) that sorts by time of creation.
 func NewAccountID(now time.Time) string { return newID(accountPrefix, now) }
 
-// IsAccountID reports whether a text may be the id of an account.
+// IsAccountID reports whether a text has the form of an account's id.
 func IsAccountID(text string) bool {
 	rest, ok := strings.CutPrefix(text, accountPrefix)
 	return ok && len(rest) == idTimeDigits+idRandomChars && strings.Trim(rest, base62) == ""
@@ -32,7 +32,7 @@ func newID(prefix string, now time.Time) string {
 // newTokenID makes a jti.
 func newTokenID() string { return string(appendRandom(make([]byte, 0, 22), 22)) }
 
-// NewAccountTokens makes an account's two long-lived tokens, and fills in the account's hashes and hints.
+// NewAccountTokens makes an account's two long-lived tokens, and sets the account's hashes and hints.
 func NewAccountTokens(acc *account.Account) (client, server string, err error) {
 	client, server = newOpaque(clientPrefix), newOpaque(serverPrefix)
 	acc.ClientHash, acc.ServerHash = hashOf(client), hashOf(server)
@@ -40,6 +40,5 @@ func NewAccountTokens(acc *account.Account) (client, server string, err error) {
 	return client, server, nil
 }
 
-// hintLen is how much of the end of a token its account shows: part of the checksum, so it tells nothing of the secret
-// that a guess could not be checked against anyway.
+// hintLen is the number of characters at the end of a token that its account shows. They are part of the checksum.
 const hintLen = 4

@@ -19,30 +19,30 @@ import (
 const (
 	// JWKSMaxAge is how long verifiers may cache the published keys.
 	JWKSMaxAge = 5 * time.Minute
-	// publishFirst is how long a key of access tokens is published before it signs: caches that hold the set without it
-	// have expired by then.
+	// publishFirst is how long a key of access tokens is published before it signs. Cached key sets without it have
+	// expired by then.
 	publishFirst = JWKSMaxAge + 10*time.Second
-	// lookupPause is the shortest time between two readings of the keys because of an unknown key id.
+	// lookupPause is the shortest time between two reads of the keys because of an unknown key id.
 	lookupPause = 50 * time.Millisecond
 )
 
-// keyring holds the signing keys of one store. It never changes; another takes its place.
+// keyring holds the signing keys of a store. It is immutable.
 type keyring struct {
-	revision uint64        // of the keys, from before they were read
+	revision uint64        // of the keys, before they were read
 	stored   []account.Key // oldest first
 	byID     map[string]*signingKey
 	jwks     []byte // public keys of access tokens
 }
 
-// keys are the signing keys as they were last read.
+// keys caches the signing keys.
 type keys struct {
 	ring    atomic.Pointer[keyring]
 	loading sync.Mutex
-	unknown *rate.Limiter // of readings because of an unknown key id
+	unknown *rate.Limiter // of reads because of an unknown key id
 }
 
-// signs returns the key that signs tokens of a use at a moment: the newest that has been published for long enough, or
-// else the oldest, as after all keys were replaced; nil if there is none.
+// signs returns the key that signs tokens of a use at a time: the newest that has been published for long enough, or
+// else, as after ReplaceKeys, the oldest; nil if there is none.
 func (r *keyring) signs(use account.KeyUse, now time.Time) (signs *signingKey) {
 	for _, k := range r.stored {
 		if k.Use == use && (signs == nil || !signsFrom(k).After(now)) {
@@ -52,7 +52,7 @@ func (r *keyring) signs(use account.KeyUse, now time.Time) (signs *signingKey) {
 	return signs
 }
 
-// signsFrom is when a key signs if there is an older one.
+// signsFrom is the time from which a key signs if there is an older one.
 func signsFrom(k account.Key) time.Time {
 	if k.Use == account.KeyAccess {
 		return k.CreatedAt.Add(publishFirst)
@@ -60,7 +60,7 @@ func signsFrom(k account.Key) time.Time {
 	return k.CreatedAt
 }
 
-// ring returns the signing keys, after reading them again if they may have changed.
+// ring returns the signing keys. It reads them again if they may have changed.
 func (a *Authority) ring(ctx context.Context) (*keyring, error) {
 	if r := a.keys.ring.Load(); r.revision == a.store.KeysRevision().Load() {
 		return r, nil
@@ -100,15 +100,15 @@ func (a *Authority) load(ctx context.Context) (*keyring, error) {
 	return ring, nil
 }
 
-// findKey returns the key that a token names. Another server may have made it a moment ago, so the store is asked
-// before a token is refused because its key is unknown: once in each lookupPause.
+// findKey returns the key that a token names. Since another server may have just made an unknown key, the keys are read
+// again before a token is refused, at most once in each lookupPause.
 func (a *Authority) findKey(ctx context.Context, use account.KeyUse, id string) (*signingKey, error) {
 	ring, err := a.ring(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if ring.byID[id] == nil {
-		a.keys.loading.Lock() // those who wait find what this one reads
+		a.keys.loading.Lock() // calls that wait here use the keys that this one reads
 		defer a.keys.loading.Unlock()
 		if ring = a.keys.ring.Load(); ring.byID[id] == nil && a.keys.unknown.Allow() {
 			if ring, err = a.load(ctx); err != nil {

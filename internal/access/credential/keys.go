@@ -25,18 +25,17 @@ const (
 	algES256 = "ES256"
 )
 
-// signingKey is a key with which this service signs and checks its own tokens.
+// signingKey is a key with which this service signs and verifies its tokens.
 type signingKey struct {
-	id     string
-	use    account.KeyUse
-	method jwt.SigningMethod // the one algorithm of the key
-	// private is what method.Sign takes, public what method.Verify takes.
-	private crypto.Signer
-	public  crypto.PublicKey
-	header  string // the encoded JOSE header of tokens that it signs, with the dot that follows
+	id      string
+	use     account.KeyUse
+	method  jwt.SigningMethod
+	private crypto.Signer    // for method.Sign
+	public  crypto.PublicKey // for method.Verify
+	header  string           // the encoded JOSE header of its tokens, with the dot that follows
 }
 
-// newKey makes a key pair, in clear.
+// newKey makes a key pair that is not encrypted.
 func newKey(use account.KeyUse, algorithm string, now time.Time) (account.Key, error) {
 	var private crypto.Signer
 	var err error
@@ -59,7 +58,7 @@ func newKey(use account.KeyUse, algorithm string, now time.Time) (account.Key, e
 	return account.Key{ID: id, Use: use, Algorithm: algorithm, Private: encoded, CreatedAt: now.UTC()}, err
 }
 
-// openKey turns a stored key into one that signs. The key must be of the algorithm that it is stored under.
+// openKey decodes a stored key. It must have the algorithm that is stored with it.
 func openKey(encryptionKey []byte, k account.Key) (*signingKey, error) {
 	clear, err := unsealKey(encryptionKey, k)
 	if err != nil {
@@ -90,7 +89,7 @@ func openKey(encryptionKey []byte, k account.Key) (*signingKey, error) {
 		return nil, errors.New("neither an Ed25519 nor a P-256 key")
 	}
 	if key.method.Alg() != k.Algorithm {
-		return nil, fmt.Errorf("stored for algorithm %q, but is one for %s", k.Algorithm, key.method.Alg())
+		return nil, fmt.Errorf("stored for algorithm %q, but it is a key for %s", k.Algorithm, key.method.Alg())
 	}
 	header, err := json.Marshal(map[string]string{"alg": k.Algorithm, "kid": k.ID, "typ": typ})
 	key.header = base64.RawURLEncoding.EncodeToString(header) + "."
@@ -113,7 +112,7 @@ func (k *signingKey) sign(claims any) (string, error) {
 	return string(base64.RawURLEncoding.AppendEncode(append(text, '.'), signature)), nil
 }
 
-// thumbprint is a key's id: its RFC 7638 thumbprint, so that no two keys can share one.
+// thumbprint returns the RFC 7638 thumbprint of a key, which is its id.
 func thumbprint(public crypto.PublicKey) (string, error) {
 	sum, err := (&jose.JSONWebKey{Key: public}).Thumbprint(crypto.SHA256)
 	return base64.RawURLEncoding.EncodeToString(sum), err

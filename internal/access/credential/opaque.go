@@ -9,8 +9,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/access/account"
 )
 
-// An opaque token is a prefix that tells its kind, a secret of 43 base62 characters (62^43 > 2^256), and a CRC-32 of
-// both in 6 more, so that a mistyped or truncated token is refused without asking the store.
+// An opaque token is a prefix for its kind, a secret of 43 base62 characters (62^43 > 2^256), and a CRC-32 of both in 6
+// more, so that a mistyped or truncated token is refused without reading the store.
 const (
 	clientPrefix  = "mpc_"
 	serverPrefix  = "mps_"
@@ -22,7 +22,7 @@ const (
 	opaqueLen   = prefixLen + secretLen + checksumLen
 )
 
-// base62 is in ASCII order, so that fixed-width numbers sort as text.
+// base62 is in ASCII order, so that numbers of a fixed width sort as text.
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 // newOpaque makes an opaque token.
@@ -31,7 +31,7 @@ func newOpaque(prefix string) string {
 	return string(appendChecksum(text))
 }
 
-// parseOpaque checks the form of a token and returns what the store knows it by.
+// parseOpaque checks the form of a token and returns its hash.
 func parseOpaque(prefix, token string) (h account.Hash, ok bool) {
 	if len(token) != opaqueLen || token[:prefixLen] != prefix || strings.Trim(token[prefixLen:], base62) != "" {
 		return h, false
@@ -48,7 +48,7 @@ func appendChecksum(body []byte) []byte {
 
 func hashOf(token string) account.Hash { return sha256.Sum256([]byte(token)) }
 
-// appendNumber appends the number in exactly width base62 digits.
+// appendNumber appends a number with exactly width base62 digits.
 func appendNumber(to []byte, n uint64, width int) []byte {
 	at := len(to)
 	to = append(to, make([]byte, width)...)
@@ -59,11 +59,11 @@ func appendNumber(to []byte, n uint64, width int) []byte {
 	return to
 }
 
-// appendRandom appends n base62 characters, each drawn evenly: bytes from 248 = 4·62 on are drawn again.
+// appendRandom appends n uniformly distributed base62 characters. It skips bytes from 248 = 4·62 on.
 func appendRandom(to []byte, n int) []byte {
 	var pool [64]byte
 	for {
-		rand.Read(pool[:]) // never fails; crypto/rand ends the process instead
+		rand.Read(pool[:]) // never returns an error
 		for _, b := range pool {
 			if n == 0 {
 				return to

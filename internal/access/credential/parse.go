@@ -6,27 +6,27 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// maxTokenLen bounds the work on a token that is not known yet.
+// maxTokenLen is the maximum length of a token. It bounds the work for unknown tokens.
 const maxTokenLen = 4096
 
-// Types of the tokens that this service signs.
+// The typ headers of tokens that this service signs.
 const (
 	accessType = "at+jwt"
 	userType   = "maps-user+jwt"
 )
 
-// parser decodes and checks signatures. The claims are checked by each kind of token for itself.
+// parser decodes tokens and verifies signatures. Claims are checked separately for each kind of token.
 var parser = jwt.NewParser(jwt.WithoutClaimsValidation(), jwt.WithStrictDecoding())
 
-// parseSigned decodes a token into claims and checks its signature with the key that choose picks by header and claims,
-// which are not to be trusted at that point. Its errors are refusals, or what choose returned.
+// parseSigned decodes a token into claims and verifies its signature. choose returns the key for a header and claims
+// that are not verified yet. The error is a refusal, or that of choose.
 func parseSigned(token string, claims jwt.Claims, choose jwt.Keyfunc) error {
 	if len(token) > maxTokenLen {
 		return refusedTooLong
 	}
 	var chosen error
 	_, err := parser.ParseWithClaims(token, claims, func(t *jwt.Token) (any, error) {
-		// Extensions that have to be understood (RFC 7515, section 4.1.11). This service knows none.
+		// Critical extensions must be supported (RFC 7515, section 4.1.11). This service supports none.
 		if _, critical := t.Header["crit"]; critical {
 			chosen = refusedMalformed
 			return nil, chosen

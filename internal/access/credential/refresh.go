@@ -7,9 +7,9 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/access/account"
 )
 
-// Refresh makes a new access token of a grant. server is looked at only if opts require it. ErrInvalid, ErrReused, or
-// ErrNoScope when the accounts have lost every scope of the grant. Without rotation, Tokens.Refresh is the token that
-// was given.
+// Refresh makes a new access token of a grant. server is the server token, if opts require it. Without rotation,
+// Tokens.Refresh is the given refresh token. The error may match ErrInvalid or ErrReused, or ErrNoScope if the accounts
+// no longer have any scope of the grant.
 func (a *Authority) Refresh(ctx context.Context, refresh, server string, opts RefreshOptions) (Tokens, error) {
 	hash, ok := parseOpaque(refreshPrefix, refresh)
 	if !ok {
@@ -54,7 +54,7 @@ func (a *Authority) Refresh(ctx context.Context, refresh, server string, opts Re
 	return tokens, nil
 }
 
-// checkServerToken makes sure that a server token belongs to the server account of a grant.
+// checkServerToken checks that a server token belongs to the server account of a grant.
 func (a *Authority) checkServerToken(ctx context.Context, g *account.Grant, server string) error {
 	hash, ok := parseOpaque(serverPrefix, server)
 	if !ok {
@@ -67,7 +67,7 @@ func (a *Authority) checkServerToken(ctx context.Context, g *account.Grant, serv
 	return found(err, refusedServer)
 }
 
-// endReused ends a grant whose refresh token came again: one of the two who hold it stole it.
+// endReused ends a grant whose refresh token was used again: one of its two holders has stolen it.
 func (a *Authority) endReused(ctx context.Context, grant string) error {
 	if err := a.store.EndGrant(ctx, grant); err != nil {
 		return unavailable(err)

@@ -8,26 +8,26 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/access/account"
 )
 
-// refusal is a reason for which a token is not accepted. All of them match ErrInvalid; the texts are fixed, so that a
-// log or a metric can use them as a label and no part of a token can get into one.
+// refusal is a reason for refusing a token. All refusals match ErrInvalid. Their texts are fixed, so that they can be
+// labels of metrics and never contain a part of a token.
 type refusal struct{ text string }
 
 func (r refusal) Error() string        { return r.text }
 func (r refusal) Is(target error) bool { return target == ErrInvalid }
 
-// refusals are the texts of all that there are.
+// refusals are the texts of all refusals.
 var refusals []string
 
-// newRefusal is for variables of this package alone.
+// newRefusal is only for variables of this package.
 func newRefusal(text string) refusal {
 	refusals = append(refusals, text)
 	return refusal{text}
 }
 
-// Reasons returns all texts that Reason returns for refused tokens.
+// Reasons returns all texts that Reason can return.
 func Reasons() []string { return append(slices.Clone(refusals), ErrNoScope.Error()) }
 
-// Reason returns why a token was refused, one of a few fixed texts, or "" for an error that is no refusal.
+// Reason returns the fixed text for why a token was refused, or "" for any other error.
 func Reason(err error) string {
 	if why, ok := errors.AsType[refusal](err); ok {
 		return why.text
@@ -63,7 +63,7 @@ var (
 	refusedRequired     = newRefusal("required claim missing or of another value")
 )
 
-// inactive is the refusal for an account that is not ACTIVE.
+// inactive returns the refusal for an account that is not ACTIVE.
 func inactive(s account.Status) refusal {
 	if s == account.StatusSuspended {
 		return refusedSuspended
@@ -71,7 +71,7 @@ func inactive(s account.Status) refusal {
 	return refusedRevoked
 }
 
-// found is the error of a call of the store whose answer may be that there is no such thing.
+// found returns the error for a call of the store: missing if it found nothing.
 func found(err error, missing refusal) error {
 	switch {
 	case err == nil:
@@ -82,4 +82,4 @@ func found(err error, missing refusal) error {
 	return missing
 }
 
-func unavailable(err error) error { return fmt.Errorf("asking the account store: %w", err) }
+func unavailable(err error) error { return fmt.Errorf("reading the store: %w", err) }

@@ -20,30 +20,30 @@ import (
 )
 
 const (
-	// keysRefresh is how often the keys of an issuer are fetched.
+	// keysRefresh is the interval at which the keys of an issuer are fetched.
 	keysRefresh = 15 * time.Minute
-	// keysPause is the shortest time between two fetches because of a key that is unknown or an issuer that is down, so
-	// that tokens with made-up key ids cannot make this service hammer an issuer.
+	// keysPause is the shortest time between two fetches because of an unknown key or an unavailable issuer. It keeps
+	// tokens with invented key ids from causing many requests.
 	keysPause = 10 * time.Second
-	// keysTimeout bounds one fetch, keysMaxBytes its answer.
+	// keysTimeout is the timeout of a fetch, and keysMaxBytes the maximum size of its response.
 	keysTimeout  = 5 * time.Second
 	keysMaxBytes = 1 << 20
 )
 
-// remoteIssuer checks tokens of one other issuer, with keys that are fetched when the first token comes, and again from
-// time to time. While the issuer does not answer, the keys that were fetched last stay good.
+// remoteIssuer verifies tokens of another issuer. Its keys are fetched when the first token arrives, and refreshed
+// regularly. While the issuer is unavailable, the last keys stay valid.
 type remoteIssuer struct {
 	cfg    UserIssuer
 	sets   keySets
 	failed atomic.Pointer[error] // why the last fetch failed
-	// keys fetches the key set once. The two keyfuncs have the same keys; that of refresh fetches them again if it does
-	// not know the one that a token names.
+	// keys fetches the key set on its first call. Both keyfuncs use the same keys; refresh fetches them again if a token
+	// names an unknown one.
 	keys     func() (known, refresh keyfunc.Keyfunc)
 	fetching sync.Mutex
 	pause    *rate.Limiter
 }
 
-// newRemoteIssuer ends the refreshing of the keys with a context.
+// newRemoteIssuer refreshes the keys until the context ends.
 func newRemoteIssuer(refreshing context.Context, cfg UserIssuer) *remoteIssuer {
 	r := &remoteIssuer{cfg: cfg, sets: keySets{issuer: http.DefaultTransport},
 		pause: rate.NewLimiter(rate.Every(keysPause), 1)}
@@ -59,7 +59,7 @@ func newRemoteIssuer(refreshing context.Context, cfg UserIssuer) *remoteIssuer {
 		again, _ := jwkset.NewHTTPClient(jwkset.HTTPClientOptions{
 			HTTPURLs:         map[string]jwkset.Storage{cfg.JWKSURL: set},
 			RateLimitWaitMax: keysTimeout, // bounds the fetch, too
-			// It would have a token wait for the limit, and the fetch have what is left of the time: see remoteIssuer.key.
+			// remoteIssuer.key limits the rate. This limiter would make tokens wait.
 			RefreshUnknownKID: rate.NewLimiter(rate.Inf, 1),
 		})
 		known, _ = keyfunc.New(keyfunc.Options{Storage: set})
@@ -80,7 +80,7 @@ func (r *remoteIssuer) key(ctx context.Context, t *jwt.Token) (any, error) {
 	known, refresh := r.keys()
 	key, err := known.Keyfunc(t)
 	if errors.Is(err, jwkset.ErrKeyNotFound) {
-		r.fetching.Lock() // those who wait find what this one fetches
+		r.fetching.Lock() // calls that wait here use the keys that this one fetches
 		defer r.fetching.Unlock()
 		if key, err = known.Keyfunc(t); errors.Is(err, jwkset.ErrKeyNotFound) && r.pause.Allow() {
 			key, err = refresh.KeyfuncCtx(context.WithoutCancel(ctx))(t)
@@ -90,9 +90,9 @@ func (r *remoteIssuer) key(ctx context.Context, t *jwt.Token) (any, error) {
 	case err == nil:
 		return key, nil
 	case !r.sets.fetched.Load():
-		return nil, fmt.Errorf("issuer %q has not told its keys: %w", r.cfg.Issuer, *r.failed.Load())
+		return nil, fmt.Errorf("no keys of issuer %q: %w", r.cfg.Issuer, *r.failed.Load())
 	}
-	return nil, refusedKey // it is unknown, or for another algorithm or use
+	return nil, refusedKey // unknown, or for another algorithm or use
 }
 
 func checkRedirect(req *http.Request, via []*http.Request) error {
@@ -102,8 +102,8 @@ func checkRedirect(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// keySets fetches key sets of bounded size. It leaves out keys that this service cannot use (of other kinds, for
-// encryption, without an id, symmetric), as RFC 7517 wants: jwkset would refuse the whole set.
+// keySets fetches key sets of bounded size. It removes keys that this service cannot use, as RFC 7517 requires: those
+// of unknown types, for encryption, without an id, and symmetric ones. jwkset would refuse the whole set.
 type keySets struct {
 	issuer  http.RoundTripper
 	fetched atomic.Bool // at least once
@@ -147,7 +147,7 @@ func usableKeys(body []byte) ([]byte, error) {
 	return json.Marshal(set)
 }
 
-// checkRequired checks the claim that an issuer's users need: equal to the value, or a list that holds it.
+// checkRequired checks the claim that users of the issuer need: it equals the value, or is a list that contains it.
 func (r *remoteIssuer) checkRequired(c userClaims) error {
 	if r.cfg.RequireClaim == "" {
 		return nil

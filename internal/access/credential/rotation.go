@@ -10,22 +10,22 @@ import (
 )
 
 const (
-	// keyGrace is how long a key is kept after its last token has expired: other servers may sign with it until they hear
-	// of the next one.
+	// keyGrace is how long a key is kept after its last token should have expired: other servers may sign with it until
+	// they read the new keys.
 	keyGrace = 10 * time.Second
-	// maxKeys bounds how many keys there are, and with them the key set and the work of reading it.
+	// maxKeys is the maximum number of keys.
 	maxKeys = 100
-	// maintainEvery is how often Maintain looks for something to do, which costs nothing if there is nothing.
+	// maintainEvery is how often Maintain checks the keys. A check without work needs no I/O.
 	maintainEvery = time.Second
-	// maintainTimeout bounds what Maintain asks of the store.
+	// maintainTimeout is the timeout of one check.
 	maintainTimeout = 10 * time.Second
 )
 
-// ErrTooManyKeys: keys were rotated so often that too many old ones are kept until their last tokens have expired.
+// ErrTooManyKeys means that there are too many old keys whose last tokens have not expired.
 var ErrTooManyKeys = fmt.Errorf("there are %d signing keys already; wait until the last tokens of some have expired",
 	maxKeys)
 
-// KeyInfo tells about a signing key.
+// KeyInfo describes a signing key.
 type KeyInfo struct {
 	ID        string         // kid
 	Use       account.KeyUse // what it signs
@@ -33,9 +33,9 @@ type KeyInfo struct {
 	CreatedAt time.Time      // UTC
 	// Signs is whether new tokens are signed with it.
 	Signs bool
-	// SignsFrom is when it will sign; zero if it does or did.
+	// SignsFrom is when it will begin to sign; zero if it has begun.
 	SignsFrom time.Time
-	// Until is when it will be removed, its last token having expired; zero for a key without a successor.
+	// Until is when its last token will have expired and it will be removed; zero for a key without a successor.
 	Until time.Time
 }
 
@@ -59,9 +59,8 @@ func (a *Authority) Keys(ctx context.Context) ([]KeyInfo, error) {
 	return list, nil
 }
 
-// until is when a key is of no use any more: its last token has expired, since its successor signs. A key that was made
-// while the clock was ahead would keep new ones from signing until then, so it goes at once; tokens that it signed
-// meanwhile are refused anyway.
+// until returns when the last token of a key has expired, or zero for a key without a successor. A key that was made
+// while the clock was ahead is removed at once: it would keep new ones from signing, and its tokens are refused anyway.
 func (a *Authority) until(keys []account.Key, index int, now time.Time) time.Time {
 	k := keys[index]
 	sameUse := func(other account.Key) bool { return other.Use == k.Use }
@@ -79,8 +78,8 @@ func (a *Authority) until(keys []account.Key, index int, now time.Time) time.Tim
 	return signsFrom(keys[index+1+next]).Add(life + keyGrace).UTC()
 }
 
-// spent returns the ids of the keys that are of no use any more.
-func (a *Authority) spent(keys []account.Key, now time.Time) (ids []string) {
+// expired returns the ids of the keys whose last token has expired.
+func (a *Authority) expired(keys []account.Key, now time.Time) (ids []string) {
 	for i, k := range keys {
 		if until := a.until(keys, i, now); !until.IsZero() && !now.Before(until) {
 			ids = append(ids, k.ID)
@@ -89,7 +88,7 @@ func (a *Authority) spent(keys []account.Key, now time.Time) (ids []string) {
 	return ids
 }
 
-// due returns the uses whose newest key satisfies a condition, or that have none.
+// due returns the uses without a key, and those whose newest key satisfies a condition.
 func due(keys []account.Key, condition func(newest account.Key) bool) (uses []account.KeyUse) {
 	for _, use := range keyUses {
 		mine := slices.DeleteFunc(slices.Clone(keys), func(k account.Key) bool { return k.Use != use })
@@ -100,14 +99,14 @@ func due(keys []account.Key, condition func(newest account.Key) bool) (uses []ac
 	return uses
 }
 
-// ofAge is the condition under which Maintain rotates a key.
+// ofAge returns the condition under which Maintain rotates a key.
 func (a *Authority) ofAge(now time.Time) func(account.Key) bool {
 	return func(k account.Key) bool {
 		return a.cfg.KeyRotation != 0 && !now.Before(k.CreatedAt.Add(a.cfg.KeyRotation))
 	}
 }
 
-// add appends a new key for each use, which is newer than all others, even if the clock was set back a little.
+// add appends a new key for each use. It is newer than all others, even if the clock was set back a little.
 func (a *Authority) add(keys []account.Key, uses []account.KeyUse) ([]account.Key, error) {
 	now := a.cfg.Now()
 	for _, k := range keys {
@@ -128,8 +127,8 @@ func (a *Authority) add(keys []account.Key, uses []account.KeyUse) ([]account.Ke
 	return keys, nil
 }
 
-// prepareKeys makes the keys that are missing or of another algorithm than the configured one, and seals those that are
-// in clear if there is a key encryption key.
+// prepareKeys makes keys that are missing or have another algorithm than the configured one. If there is a key
+// encryption key, it encrypts keys that are in clear.
 func (a *Authority) prepareKeys(ctx context.Context) error {
 	_, err := a.store.UpdateKeys(ctx, func(keys []account.Key) ([]account.Key, error) {
 		for i, k := range keys {
@@ -145,19 +144,19 @@ func (a *Authority) prepareKeys(ctx context.Context) error {
 	return nil
 }
 
-// Rotate makes new keys. That of user tokens signs at once; that of access tokens is published first, and signs when no
-// cache can hold the set without it any more. Tokens of the old keys stay valid until they expire.
+// Rotate makes new keys. The key of user tokens signs at once. The key of access tokens is published first, and signs
+// when all cached key sets without it have expired. Tokens of the old keys stay valid until they expire.
 func (a *Authority) Rotate(ctx context.Context) error {
 	_, _, err := a.rotate(ctx, a.cfg.Now(), func(account.Key) bool { return true })
 	return err
 }
 
-// rotate removes the keys that are of no use any more, and adds successors of those newest keys that satisfy a
-// condition. Servers that do so at the same time take turns, so the later one finds the keys of the other.
+// rotate removes expired keys, and adds successors of the newest keys that satisfy a condition. Concurrent calls, also
+// of other servers, are serialized by the store.
 func (a *Authority) rotate(ctx context.Context, now time.Time,
 	condition func(newest account.Key) bool) (removed []string, rotated bool, err error) {
 	_, err = a.store.UpdateKeys(ctx, func(keys []account.Key) ([]account.Key, error) {
-		removed = a.spent(keys, now)
+		removed = a.expired(keys, now)
 		keys = slices.DeleteFunc(keys, func(k account.Key) bool { return slices.Contains(removed, k.ID) })
 		uses := due(keys, condition)
 		if rotated = len(uses) > 0; rotated && len(keys)+len(uses) > maxKeys {
@@ -171,8 +170,8 @@ func (a *Authority) rotate(ctx context.Context, now time.Time,
 	return removed, rotated, nil
 }
 
-// ReplaceKeys makes new keys, which sign at once, and removes all others, whose tokens end: here before it returns,
-// and on every other server as soon as it hears of it. It returns the ids of the keys that it removed.
+// ReplaceKeys makes new keys, which sign at once, and removes all others, and with them all their tokens: on this
+// server before it returns, and on others within a second. It returns the ids of the removed keys.
 func (a *Authority) ReplaceKeys(ctx context.Context) (removed []string, err error) {
 	_, err = a.store.UpdateKeys(ctx, func(keys []account.Key) ([]account.Key, error) {
 		removed = []string{}
@@ -187,9 +186,8 @@ func (a *Authority) ReplaceKeys(ctx context.Context) (removed []string, err erro
 	return removed, nil
 }
 
-// Maintain keeps the keys in order until ctx ends: it removes those whose last token has expired, and rotates those
-// that are older than Config.KeyRotation. report hears of what was done, with the id of a removed key, or of an
-// error; it is tried again then.
+// Maintain removes expired keys, and rotates those that are older than Config.KeyRotation, until ctx ends. It calls
+// report with each action and the id of a removed key, and with the first of consecutive errors.
 func (a *Authority) Maintain(ctx context.Context, report func(what, kid string, err error)) {
 	ticker := time.NewTicker(maintainEvery)
 	defer ticker.Stop()
@@ -213,7 +211,7 @@ func (a *Authority) maintain(ctx context.Context, report func(what, kid string, 
 	defer cancel()
 	ring, err := a.ring(ctx)
 	now := a.cfg.Now()
-	if err != nil || len(a.spent(ring.stored, now)) == 0 && len(due(ring.stored, a.ofAge(now))) == 0 {
+	if err != nil || len(a.expired(ring.stored, now)) == 0 && len(due(ring.stored, a.ofAge(now))) == 0 {
 		return err
 	}
 	removed, rotated, err := a.rotate(ctx, now, a.ofAge(now))

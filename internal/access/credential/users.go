@@ -16,13 +16,13 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/access/account"
 )
 
-// userAudienceSuffix makes local user tokens useless where access tokens are accepted, and the other way round.
+// userAudienceSuffix distinguishes the audience of local user tokens from that of access tokens.
 const userAudienceSuffix = ":accounts"
 
-// maxNameLen bounds subjects and organizations, in bytes.
+// maxNameLen is the maximum length of subjects and organizations, in bytes.
 const maxNameLen = 255
 
-// userClaims are a user token's claims by their exact names.
+// userClaims are the claims of a user token by name.
 type userClaims = jwt.MapClaims
 
 func claimText(c userClaims, name string) string {
@@ -30,7 +30,7 @@ func claimText(c userClaims, name string) string {
 	return text
 }
 
-// VerifyUser checks a user token, local or of one of the configured issuers.
+// VerifyUser verifies a user token of this service or of one of the configured issuers.
 func (a *Authority) VerifyUser(ctx context.Context, token string) (User, error) {
 	claims := make(userClaims)
 	var issuer *remoteIssuer // nil: this service
@@ -87,8 +87,8 @@ func (a *Authority) VerifyUser(ctx context.Context, token string) (User, error) 
 	return u, nil
 }
 
-// remoteType tells the types of token that other issuers give: plain JWTs, whether they say so or not, and RFC 9068's
-// access tokens. Every other type is for another purpose (a logout, a proof of possession, this service's own).
+// remoteType reports whether a token of another issuer has an accepted type: none, JWT, or that of access tokens (RFC
+// 9068). Other types have other purposes, such as logout tokens.
 func remoteType(t *jwt.Token) bool {
 	typ, present := t.Header["typ"]
 	if !present {
@@ -99,9 +99,8 @@ func remoteType(t *jwt.Token) bool {
 	return text == "jwt" || strings.TrimPrefix(text, "application/") == accessType
 }
 
-// checkUserClaims checks times, without leeway, and that the expected audience is among the token's (RFC 7519, section
-// 4.1.3); identity providers often name several. A local token names it and no other, and lives no longer, as it was
-// minted.
+// checkUserClaims checks the times, without leeway, and the audience. Tokens of identity providers may have further
+// audiences (RFC 7519, section 4.1.3), local ones may not. Local tokens live no longer than MaxUserTTL.
 func (a *Authority) checkUserClaims(c userClaims, audience string, local bool) error {
 	aud, err := c.GetAudience()
 	if err != nil {
@@ -122,7 +121,7 @@ func (a *Authority) checkUserClaims(c userClaims, audience string, local bool) e
 		return nil
 	}
 	issued, err := c.GetIssuedAt()
-	expires, _ := c.GetExpirationTime() // was checked
+	expires, _ := c.GetExpirationTime() // checked above
 	switch {
 	case err != nil || issued == nil:
 		return refusedClaims
@@ -134,7 +133,7 @@ func (a *Authority) checkUserClaims(c userClaims, audience string, local bool) e
 	return nil
 }
 
-// ErrMint: a user token that cannot be minted as it was asked for. The text of an error that matches it says why.
+// ErrMint matches errors for user tokens that cannot be minted because of the arguments. Their texts say why.
 var ErrMint = errors.New("the user token cannot be minted")
 
 type mintError string
@@ -142,9 +141,9 @@ type mintError string
 func (e mintError) Error() string        { return string(e) }
 func (e mintError) Is(target error) bool { return target == ErrMint }
 
-// MintUser makes a local user token. ttl is at least a second and at most MaxUserTTL. organization and subject are 1 to
-// 255 bytes of printable text without spaces around it. The error matches ErrMint, unless the store could not be asked
-// for the key.
+// MintUser makes a local user token. ttl is from 1 s to MaxUserTTL. organization and subject are 1 to 255 bytes of
+// printable text without leading and trailing spaces. The error matches ErrMint, or means that the store is
+// unavailable.
 func (a *Authority) MintUser(ctx context.Context, organization, subject string, ttl time.Duration) (token string,
 	u User, expires time.Time, err error) {
 	switch err = cmp.Or(checkName("organization", organization), checkName("subject", subject)); {
@@ -175,10 +174,10 @@ func (a *Authority) MintUser(ctx context.Context, organization, subject string, 
 	return token, u, expires, nil
 }
 
-// CheckOrganization returns what is wrong with the name of an organization.
+// CheckOrganization checks the name of an organization.
 func CheckOrganization(name string) error { return checkName("organization", name) }
 
-// checkName refuses a subject or an organization that cannot be kept, listed and logged as it is.
+// checkName checks a subject or an organization.
 func checkName(what, s string) error {
 	if s == "" || len(s) > maxNameLen || !utf8.ValidString(s) || strings.TrimSpace(s) != s ||
 		strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {

@@ -10,7 +10,7 @@ import (
 
 const selectAccount = "SELECT " + accountColumns + " FROM maps_accounts WHERE "
 
-// CreateAccount implements account.Store. Cached tokens depend on nothing that it changes.
+// CreateAccount implements account.Store. No cached token depends on the new account.
 func (s *Store) CreateAccount(ctx context.Context, a account.Account, limit int) error {
 	return s.write(ctx, func(t *tx) error {
 		if err := t.lock(t.ctx, "accounts of "+a.OrganizationID); err != nil {
@@ -89,7 +89,7 @@ func (s *Store) UpdateAccount(ctx context.Context, id string,
 	return before, after, nil
 }
 
-// DeleteAccount implements account.Store. Grants of the account are of no use without it, and stay until they expire.
+// DeleteAccount implements account.Store. Grants of the account are useless without it, and stay until they expire.
 func (s *Store) DeleteAccount(ctx context.Context, id string,
 	check func(account.Account) error) (was account.Account, err error) {
 	err = s.write(ctx, func(t *tx) error {
@@ -140,7 +140,7 @@ func (s *Store) SetOrganizationQuotas(ctx context.Context, organization string, 
 	})
 }
 
-// readFirst reads one row in a call of its own.
+// readFirst reads one row in a separate call.
 func readFirst[T any](ctx context.Context, s *Store, fields func(*T) []any, sql string,
 	args ...any) (one T, err error) {
 	err = s.read(ctx, func(t *tx) error {
@@ -150,5 +150,5 @@ func readFirst[T any](ctx context.Context, s *Store, fields func(*T) []any, sql 
 	return one, err
 }
 
-// changed notes that the transaction changes something of an organization, or the signing keys.
+// changed records that the transaction changes an organization, or the signing keys (keysChanged).
 func (t *tx) changed(subject string) { t.changes = append(t.changes, subject) }

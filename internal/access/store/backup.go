@@ -15,12 +15,11 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/base/files"
 )
 
-// ErrNoBackup: a PostgreSQL database is copied by its own tools.
+// ErrNoBackup means that the store is a PostgreSQL database, which has its own tools for backups.
 var ErrNoBackup = errors.New("the store is not a file of this server")
 
-// Backup writes a copy of an SQLite store, as it is at one moment, and returns its size in bytes. The file has mode
-// 0600 and takes its place when it is complete; a backup that is there already is replaced, and any other file is
-// refused. Requests go on meanwhile.
+// Backup writes a consistent copy of an SQLite store to a file with mode 0600, and returns its size in bytes. Requests
+// are served meanwhile. The file appears when it is complete. It replaces an earlier backup, but no other file.
 func (s *Store) Backup(ctx context.Context, path string) (size int64, err error) {
 	db, ok := s.db.(*sqlite)
 	if !ok {
@@ -58,11 +57,11 @@ func (s *Store) Backup(ctx context.Context, path string) (size int64, err error)
 const (
 	headerSize = 100
 	idOffset   = 68
-	// sumOffset is that of the "user version". A backup has the checksum of its bytes there, and a store 0.
+	// sumOffset is the offset of the "user version". A backup has its checksum there, and a store 0.
 	sumOffset = 60
 )
 
-// checksum returns the CRC-32 of all bytes but those where a backup has it, never 0, and what is there now.
+// checksum returns the CRC-32 of a file without the checksum itself, never 0, and the checksum that the file contains.
 func checksum(f *os.File) (sum, found uint32, size int64, err error) {
 	head := make([]byte, headerSize)
 	if _, err := f.ReadAt(head, 0); err != nil {
@@ -87,12 +86,12 @@ func checkBackup(path string) error {
 		return err
 	}
 	if log, err := os.Stat(path + "-wal"); err == nil && log.Size() > 0 {
-		return nil // it was restored, and a server changes it
+		return nil // it was restored, and a server is changing it
 	}
-	return errors.New("its bytes are not those that the backup had")
+	return errors.New("its content does not match the checksum of the backup")
 }
 
-// vacuumInto copies on a connection of its own: SQLite counts it as a change, which those of db do not allow.
+// vacuumInto uses a separate connection: SQLite counts VACUUM as a change, which the readers do not allow.
 func vacuumInto(ctx context.Context, from, to string) error {
 	db, err := connect(from, 1)
 	if err != nil {
@@ -103,7 +102,7 @@ func vacuumInto(ctx context.Context, from, to string) error {
 	return sqliteError(err)
 }
 
-// replaceable refuses the path of the live file and of anything else that is not a backup.
+// replaceable returns an error unless the path is free or has a backup.
 func replaceable(path, live string) error {
 	info, err := os.Lstat(path)
 	switch {
@@ -126,14 +125,14 @@ func replaceable(path, live string) error {
 	defer f.Close()
 	head := make([]byte, headerSize)
 	if _, err := io.ReadFull(f, head); err != nil || binary.BigEndian.Uint32(head[idOffset:]) != applicationID {
-		return errors.New("a file that is not a backup is there already")
+		return errors.New("there is a file that is not a backup")
 	}
 	return nil
 }
 
-// Verify checks the file of an SQLite store or of a backup, which may be in use: whether a backup has the bytes that it
-// was written with, whether SQLite finds pages, indexes and references in order, and whether every account, grant and
-// key can be read. faults are what is damaged, at most limit of them.
+// Verify checks the file of an SQLite store or of a backup, which may be in use: the checksum of a backup, SQLite's
+// pages, indexes and references, and whether all rows can be read. It returns the number of rows of each table, and up
+// to limit faults.
 func Verify(ctx context.Context, path string, limit int) (counts Counts, faults []string, err error) {
 	if info, err := os.Stat(path); err != nil {
 		return nil, nil, err

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// ErrNotEmpty: a store that is to be filled holds accounts, grants, signing keys, quotas or usage.
+// ErrNotEmpty means that the target of Copy holds data.
 var ErrNotEmpty = errors.New("it is not empty: it holds accounts, grants, signing keys, quotas or usage")
 
-// Counts is how many rows each table of a store has.
+// Counts is the number of rows of each table.
 type Counts map[string]int64
 
 // Total is the number of all rows.
@@ -22,17 +22,17 @@ func (c Counts) Total() (n int64) {
 	return n
 }
 
-// String names what operators know.
+// String describes the counts for operators.
 func (c Counts) String() string {
 	return fmt.Sprintf("%d accounts, %d grants, %d signing keys, quotas of %d organizations and %d rows of usage",
 		c["maps_accounts"], c["maps_grants"], c["maps_keys"], c["maps_organizations"], c["maps_usage"])
 }
 
-// copyBatch is how many rows are added by one statement.
+// copyBatch is the number of rows that one statement adds.
 const copyBatch = 200
 
-// Copy copies everything from one store to another that is empty, reads it back, and compares count and content before
-// it commits. progress is told how many rows were copied or compared, of how many.
+// Copy copies everything from one store to another, which must be empty. It reads the copy back and compares it before
+// it commits. It reports the progress in rows.
 func Copy(ctx context.Context, from, to *Store, progress func(stage string, done, total int64)) (Counts, error) {
 	counts := make(Counts)
 	err := from.db.snapshot(ctx, func(source *tx) error {
@@ -44,7 +44,7 @@ func Copy(ctx context.Context, from, to *Store, progress func(stage string, done
 			counts[table.name] = n
 		}
 		return to.db.fill(ctx, func(target *tx) error {
-			// A server that starts meanwhile waits with its signing keys, and finds those that were copied.
+			// A server that starts meanwhile waits here, and then uses the copied signing keys.
 			if err := target.lock(target.ctx, "keys"); err != nil {
 				return err
 			}
@@ -107,7 +107,7 @@ func copyTables(source, target *tx, counts Counts, progress func(stage string, d
 	return nil
 }
 
-// dump calls a function for every row of so many columns, and returns a checksum of all.
+// dump calls a function for each row of width columns, and returns a checksum of all rows.
 func (t *tx) dump(sql string, width int, each func(row []any) error) (sum [sha256.Size]byte, err error) {
 	row, fields := make([]any, width), make([]any, width)
 	for i := range row {

@@ -10,26 +10,26 @@ import (
 )
 
 const (
-	// channel is that of the notifications. They say only that it is worth asking for changes.
+	// channel is the channel of notifications, which only say that there are changes to read.
 	channel = "caddy_maps_changes"
-	// pollEvery is how often changes are asked for if no notification comes.
+	// pollEvery is the interval at which changes are read without a notification.
 	pollEvery = 500 * time.Millisecond
-	// pollTimeout bounds one question, and with it how late a connection that hangs is noticed.
+	// pollTimeout is the timeout of one poll, after which a connection counts as broken.
 	pollTimeout = 2 * time.Second
-	// reconnectTimeout bounds an attempt to connect.
+	// reconnectTimeout is the timeout of one attempt to connect.
 	reconnectTimeout = 10 * time.Second
-	// reconnectAfter is the pause after the first failure; it doubles up to maxReconnect.
+	// reconnectAfter is the pause after the first failure. It doubles up to maxReconnect.
 	reconnectAfter = 100 * time.Millisecond
 	maxReconnect   = time.Second
-	// changesKept is how long changes can be asked for, and pruneEvery about how often older ones are removed.
+	// changesKept is how long changes are kept, and pruneEvery about how often older ones are removed.
 	changesKept = "1 hour"
 	pruneEvery  = time.Minute
-	// changesPage is how many changes are read at once.
+	// changesPage is the number of changes that are read at once.
 	changesPage = 1000
 )
 
-// announce writes down what a transaction changes, and notifies the other servers when it commits. The lock of the
-// counter keeps the transaction's changes in order; it is held for one more round trip.
+// announce records what a transaction changes, and notifies the other servers when it commits. It locks the counter
+// until the commit, so that ids are committed in their order.
 func (t *tx) announce() error {
 	for _, subject := range t.changes {
 		if _, err := t.exec(`WITH counter AS (UPDATE maps_change_counter SET value = value + 1 RETURNING value)
@@ -44,13 +44,13 @@ func (t *tx) announce() error {
 	return err
 }
 
-// feed reads the changes of all servers on a connection of its own.
+// feed reads the changes of all servers on a separate connection.
 type feed struct {
 	conn *pgx.Conn
 	last int64 // the id of the last change that was read
 }
 
-// begin connects and reads the clock and where the changes stand.
+// begin connects, and reads the clock and the id of the last change.
 func (f *feed) begin(ctx context.Context, db *postgres) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, reconnectTimeout)
 	defer cancel()
@@ -69,8 +69,8 @@ func (f *feed) begin(ctx context.Context, db *postgres) (err error) {
 	return postgresError(err)
 }
 
-// watch implements database. After a connection is lost, changes may have been missed, and after a failover even
-// undone, so everything that depends on the store is read again.
+// watch implements database. After a lost connection, changes may have been missed, and after a failover even undone,
+// so all revisions are raised.
 func (db *postgres) watch(ctx context.Context, s *Store) {
 	pause, prune := reconnectAfter, time.Now()
 	for ctx.Err() == nil {
@@ -90,7 +90,7 @@ func (db *postgres) watch(ctx context.Context, s *Store) {
 		case ctx.Err() != nil:
 			return
 		case connected && !pgconn.Timeout(err):
-			db.feed.close() // it may be the connection only
+			db.feed.close() // only this connection may be broken
 		default:
 			db.reach.Load().cancel()
 			db.feed.close()
@@ -101,7 +101,7 @@ func (db *postgres) watch(ctx context.Context, s *Store) {
 	}
 }
 
-// next waits for a notification, or for pollEvery, and reads the changes.
+// next waits for a notification or pollEvery, and reads the changes.
 func (f *feed) next(ctx context.Context, db *postgres, s *Store) error {
 	if f.conn == nil {
 		if err := f.begin(ctx, db); err != nil {
@@ -146,7 +146,7 @@ func (f *feed) page(ctx context.Context, db *postgres, s *Store) (n int, err err
 			return nil
 		}
 		if n++; id != f.last+int64(1) {
-			s.revisions.missed() // changes in between were removed before they could be read
+			s.revisions.missed() // changes in between were removed before they were read
 		}
 		f.last = id
 		s.revisions.changed(subject)
@@ -167,7 +167,7 @@ func (f *feed) close() {
 	}
 }
 
-// prune removes changes that every server has read, but not the last one.
+// prune removes old changes, but not the last one.
 func (f *feed) prune(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, pollTimeout)
 	defer cancel()

@@ -10,8 +10,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/access/account"
 )
 
-// field is one column of a row: it reads into a variable, and writes what the variable holds. So one list of fields
-// serves to insert, update and select.
+// field reads a column into a variable, and writes the variable to a column, so that one list of fields is enough to
+// insert, update and select rows.
 type field struct {
 	read  func(from any) error
 	write func() driver.Value
@@ -23,7 +23,7 @@ func (f *field) Scan(from any) error { return f.read(from) }
 // Value implements driver.Valuer.
 func (f *field) Value() (driver.Value, error) { return f.write(), nil }
 
-// column makes a field of a variable that the database holds as a D.
+// column makes a field of a column with type D.
 func column[D driver.Value](write func() D, read func(D) error) *field {
 	return &field{
 		write: func() driver.Value { return write() },
@@ -88,7 +88,7 @@ func blob(v *[]byte) *field {
 	})
 }
 
-// scopes are separated by spaces, in the order that the owner of the account wrote.
+// scopes are separated by spaces, in the order of the list.
 func scopes(v *account.Scopes) *field {
 	return column(func() string {
 		words := make([]string, len(*v))
@@ -114,7 +114,7 @@ func scopeSet(v *account.ScopeSet) *field {
 	})
 }
 
-// object is kept as JSON.
+// object is stored as JSON.
 func object[T any](v *T) *field {
 	return column(func() string {
 		encoded, err := json.Marshal(*v)
@@ -132,7 +132,7 @@ func object[T any](v *T) *field {
 	})
 }
 
-// The columns of each table, in the order of its fields.
+// The columns of tables, in the order of their fields.
 const (
 	accountColumns = "id, organization, platform, is_admin, description, scopes, status, created_by, client_hint, " +
 		"server_hint, created_at, updated_at, client_hash, server_hash, generation, held_suspended, held_scopes, " +
@@ -166,13 +166,13 @@ func keyFields(k *account.Key) []any {
 		instant(&k.CreatedAt)}
 }
 
-// insert is the statement that adds rows of n columns.
+// insert returns a statement that adds rows.
 func insert(table, columns string, rows int) string {
 	n := strings.Count(columns, ",") + 1
 	return "INSERT INTO " + table + " (" + columns + ") VALUES " + tuples(rows, n)
 }
 
-// tuples are the parameters of so many rows of n columns each: ($1, $2), ($3, $4).
+// tuples returns the parameters of rows with n columns: ($1, $2), ($3, $4).
 func tuples(rows, n int) string {
 	var b strings.Builder
 	for i := range rows * n {

@@ -11,14 +11,13 @@ import (
 )
 
 const (
-	// sweepStep is how many expired grants, or rows of old usage, one transaction removes.
+	// sweepStep is the number of expired grants, or of rows of old usage, that one transaction removes.
 	sweepStep = 1000
-	// maxRotated is how many rotations a grant remembers: a month of one every quarter of an hour. Older tokens are
-	// unknown.
+	// maxRotated is the number of rotations after which a token is forgotten: one month of one every 15 minutes.
 	maxRotated = 3000
 )
 
-// AddGrant implements account.Store. Servers that add grants of the same pair of accounts take turns.
+// AddGrant implements account.Store. Concurrent calls for the same pair of accounts are serialized by its row.
 func (s *Store) AddGrant(ctx context.Context, g account.Grant, refresh account.Hash,
 	limit int) (ended int, err error) {
 	err = s.write(ctx, func(t *tx) error {
@@ -51,7 +50,7 @@ func (t *tx) addRefreshToken(token account.Hash, grant string, rotation int) err
 	return err
 }
 
-// endGrants removes grants whose ids a query selects, and returns how many there were.
+// endGrants removes the grants whose ids a query selects, and returns how many there were.
 func (t *tx) endGrants(selected string, args ...any) (ended int, err error) {
 	type pair struct{ client, server string }
 	gone, err := list(t, func(p *pair) []any { return []any{text(&p.client), text(&p.server)} },
@@ -63,7 +62,7 @@ func (t *tx) endGrants(selected string, args ...any) (ended int, err error) {
 	for _, p := range gone {
 		pairs[p]++
 	}
-	// In the same order on all servers, so that no two wait for each other.
+	// In the same order on all servers, to prevent deadlocks.
 	for _, p := range slices.SortedFunc(maps.Keys(pairs), func(a, b pair) int {
 		return strings.Compare(a.client+"\x00"+a.server, b.client+"\x00"+b.server)
 	}) {
@@ -80,7 +79,7 @@ func (s *Store) Grant(ctx context.Context, id string) (account.Grant, error) {
 	return readFirst(ctx, s, grantFields, "SELECT "+grantColumns+" FROM maps_grants WHERE id = $1", id)
 }
 
-// refreshToken is a refresh token as the store keeps it.
+// refreshToken is a refresh token, as it is stored.
 type refreshToken struct {
 	grant    string
 	rotation int
@@ -93,8 +92,8 @@ func refreshTokenFields(r *refreshToken) []any {
 
 const selectRefreshToken = "SELECT grant_id, number, used_at FROM maps_refresh_tokens WHERE hash = $1"
 
-// reused reports whether a token was replaced too long ago for this to be a retry, or, by a clock that was set back
-// since, too far in the future.
+// reused reports whether a token was replaced longer than RetryWindow ago, or in the future by a clock that was set
+// back since.
 func (r *refreshToken) reused(now time.Time) bool {
 	return r.used != 0 && now.Sub(time.UnixMicro(r.used)).Abs() > account.RetryWindow
 }
@@ -160,7 +159,7 @@ func (s *Store) EndGrant(ctx context.Context, id string) error {
 	})
 }
 
-// SweepGrants implements account.Store. Cached tokens expire with their grants, so none has to be told.
+// SweepGrants implements account.Store. It changes no revision, since cached tokens expire with their grants.
 func (s *Store) SweepGrants(ctx context.Context) (swept int, err error) {
 	for {
 		var n int

@@ -27,45 +27,45 @@ func (e *Error) Unwrap() error { return e.err }
 // Is makes errors about damage match account.ErrDamaged.
 func (e *Error) Is(target error) bool { return e.damaged && target == account.ErrDamaged }
 
-// Health tells how the database stands. Its errors are for operators.
+// Health is the state of the database. Its errors are for operators.
 type Health struct {
-	// Silent is how long the database has not answered; 0 if it does.
+	// Silent is how long the database has not responded; 0 if it responds.
 	Silent time.Duration
-	// Write is why the last change failed; nil if it did not.
+	// Write is the error of the last change; nil if it succeeded.
 	Write error
-	// Damage is what is damaged; nil if nothing is known to be.
+	// Damage describes damaged data; nil if none is known.
 	Damage error
-	// FailedWrites counts the changes that failed since the store was opened.
+	// FailedWrites is the number of failed changes since the store was opened.
 	FailedWrites uint64
 }
 
 const (
-	// tolerated is how long a database that is asked twice a second may be silent.
+	// tolerated is how long the database, which is polled twice a second, may not respond.
 	tolerated = 2500 * time.Millisecond
-	// logEvery is the shortest time between two log lines about changes that fail.
+	// logEvery is the shortest time between two log entries about failed changes.
 	logEvery = time.Minute
 )
 
-// health is what calls and database.watch have found.
+// health records the results of calls and of database.watch.
 type health struct {
 	opened time.Time
-	last   atomic.Int64 // when the database last answered, as a time.Duration since opened
-	silent atomic.Bool  // the last question was not answered, and the log says so
+	last   atomic.Int64 // when the database last responded, as a time.Duration since opened
+	silent atomic.Bool  // the last poll failed, which was logged
 
 	mu           sync.Mutex
 	write        error
 	failedWrites uint64
-	logged       time.Time // when the log last said that changes fail
-	reported     bool      // the log's last word is that changes fail
+	logged       time.Time // when failed changes were last logged
+	reported     bool      // they were logged, and no success since
 	damage       error
 }
 
-// Silent is how long ago the database last answered.
+// Silent is the time since the last response of the database.
 func (s *Store) Silent() time.Duration {
 	return time.Since(s.health.opened) - time.Duration(s.health.last.Load())
 }
 
-// Health returns the state of the database as far as it is known. It does not ask the database.
+// Health returns the last known state of the database, without a call.
 func (s *Store) Health() Health {
 	h := &s.health
 	h.mu.Lock()
@@ -86,7 +86,7 @@ func (h *health) answered(logger *zap.Logger) {
 
 func (h *health) failed(logger *zap.Logger, err error) {
 	if errors.Is(err, account.ErrDamaged) {
-		h.damaged(logger, err) // it answers
+		h.damaged(logger, err) // it responds
 		h.last.Store(int64(time.Since(h.opened)))
 		return
 	}
@@ -95,11 +95,12 @@ func (h *health) failed(logger *zap.Logger, err error) {
 	}
 }
 
-// wrote takes note of how a change ended.
+// wrote records the result of a change.
 func (h *health) wrote(logger *zap.Logger, err error) {
 	failure, failed := errors.AsType[*Error](err)
-	if !failed && err != nil || errors.Is(err, context.Canceled) || errors.Is(err, errClosed) || errors.Is(err, errAway) {
-		return // the change was refused or given up, or nobody knows
+	if !failed && err != nil || errors.Is(err, context.Canceled) || errors.Is(err, errClosed) ||
+		errors.Is(err, errUnreachable) {
+		return // the change was refused, given up, or its result is unknown
 	}
 	if errors.Is(err, account.ErrDamaged) {
 		h.damaged(logger, err)
@@ -118,11 +119,11 @@ func (h *health) wrote(logger *zap.Logger, err error) {
 	if time.Since(h.logged) >= logEvery {
 		h.logged, h.reported = time.Now(), true
 		logger.Error("the store cannot write: requests that change it get 503. If its disk is full, make room; "+
-			"the server goes on by itself", zap.Error(err), zap.Uint64("failed_changes", h.failedWrites))
+			"the server recovers without a restart", zap.Error(err), zap.Uint64("failed_changes", h.failedWrites))
 	}
 }
 
-// damaged takes note of damage. The first that is found is reported.
+// damaged records and logs the first damage.
 func (h *health) damaged(logger *zap.Logger, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -18,26 +18,26 @@ import (
 )
 
 const (
-	// callTimeout bounds every call, waiting for a connection included.
+	// callTimeout is the timeout of a call, the wait for a connection included.
 	callTimeout = 10 * time.Second
-	// closeTimeout bounds the wait for connections that are in use.
+	// closeTimeout is the timeout for connections in use when the store is closed.
 	closeTimeout = 3 * time.Second
-	// openTimeout bounds the attempts to connect at the start: servers and database are often started together.
+	// openTimeout is the timeout of OpenPostgres, since servers and database are often started together.
 	openTimeout = 25 * time.Second
-	// attempts is how often a transaction is tried that the database refuses because of others at the same time.
+	// attempts is the number of attempts for a transaction that fails because of concurrent ones.
 	attempts = 4
-	// defaultMaxConns leaves room for several servers at a database of 100 connections.
+	// defaultMaxConns leaves room for several servers on a database with 100 connections.
 	defaultMaxConns = 8
-	// connectTimeout bounds one attempt to connect to a host, unless the connection string does.
+	// connectTimeout is the timeout for connecting to a host, unless the connection string has one.
 	connectTimeout = 5 * time.Second
 )
 
-// errDSN does not say more, because what cannot be parsed may hold a password anywhere.
+// errDSN has no details, since they could contain the password.
 var errDSN = errors.New("the connection string cannot be used: it is neither a URL such as " +
 	"postgres://user@host/database nor keywords such as host=… user=… dbname=…, or a file that it names cannot be read")
 
-// ParseDSN reads a connection string, and sets what it leaves open. A password that is not empty replaces that of the
-// connection string. The error holds no part of either.
+// ParseDSN parses a connection string, and sets defaults. A password that is not empty replaces that of the connection
+// string. The error contains no part of either.
 func ParseDSN(dsn, password string) (*pgxpool.Config, error) {
 	cfg, err := pgxpool.ParseConfig(dsn)
 	if err != nil {
@@ -54,11 +54,11 @@ func ParseDSN(dsn, password string) (*pgxpool.Config, error) {
 		cfg.MaxConns = defaultMaxConns
 	}
 	if !strings.Contains(dsn, "default_query_exec_mode") {
-		// Nothing stays behind on a connection, for poolers that hand it on after each transaction.
+		// No state stays on a connection, for poolers that assign it to another client after each transaction.
 		conn.DefaultQueryExecMode = pgx.QueryExecModeExec
 	}
 	if !strings.Contains(dsn, "target_session_attrs") {
-		// A replica is behind: an account that it calls active may be suspended.
+		// A replica may have old data, such as an account that was suspended since.
 		conn.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	}
 	if conn.RuntimeParams["application_name"] == "" {
@@ -67,11 +67,10 @@ func ParseDSN(dsn, password string) (*pgxpool.Config, error) {
 	return cfg, nil
 }
 
-// postgres is a database that several servers share.
+// postgres is a database that several servers can share.
 type postgres struct {
 	pool *pgxpool.Pool
-	// reach is canceled when the watch cannot reach the database any more: calls that wait for it fail, and so do new ones
-	// until there is another.
+	// reach is canceled while watch cannot reach the database: calls that wait fail, and so do new ones.
 	reach atomic.Pointer[reach]
 	clock atomic.Pointer[reading]
 	feed  feed
@@ -87,12 +86,11 @@ func newReach() *reach {
 	return &reach{ctx, cancel}
 }
 
-// reading is what the clock of the database said, and when by the clock of this machine, which includes a monotonic
-// reading.
+// reading is the time of the database's clock, and when it was read, with a monotonic clock reading.
 type reading struct{ said, at time.Time }
 
-// postgresSchema are the tables that SQLite does not need: what each server changed, for the others to see. The row of
-// the counter is locked until the commit, so ids are committed in their order.
+// postgresSchema are further tables for PostgreSQL: the changes of each server, which the others read. The row of the
+// counter is locked until the commit, so that ids are committed in their order.
 var postgresSchema = []string{
 	`CREATE TABLE maps_changes (
 		id INTEGER PRIMARY KEY,
@@ -103,8 +101,8 @@ var postgresSchema = []string{
 	`INSERT INTO maps_change_counter VALUES (0)`,
 }
 
-// OpenPostgres connects to a database and makes or updates its tables. Tables of a newer version are refused and left
-// as they are.
+// OpenPostgres connects to a database and creates or upgrades its tables. It refuses tables of a newer version and
+// leaves them unchanged.
 func OpenPostgres(ctx context.Context, cfg *pgxpool.Config, logger *zap.Logger) (*Store, error) {
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
@@ -118,15 +116,15 @@ func OpenPostgres(ctx context.Context, cfg *pgxpool.Config, logger *zap.Logger) 
 		if err = db.prepare(ctx); err == nil {
 			return newStore(db, logger), nil
 		}
-		if !isAway(err) || !sleep(ctx, 200*time.Millisecond) {
+		if !isUnreachable(err) || !sleep(ctx, 200*time.Millisecond) {
 			pool.Close()
 			return nil, err
 		}
 	}
 }
 
-// isAway reports whether an error says that the database cannot be reached, or is just starting or stopping (57P…).
-func isAway(err error) bool {
+// isUnreachable reports whether an error means that the database is unreachable, starting or stopping (57P…).
+func isUnreachable(err error) bool {
 	if refused, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return strings.HasPrefix(refused.Code, "57P")
 	}
@@ -147,25 +145,25 @@ func (db *postgres) now() time.Time {
 	return last.said.Add(time.Since(last.at))
 }
 
-// call bounds how long run may take.
+// call runs a call with a timeout.
 func (db *postgres) call(ctx context.Context, run func(context.Context) error) error {
 	reach := db.reach.Load()
 	if reach.Err() != nil {
-		return errAway
+		return errUnreachable
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	defer context.AfterFunc(reach, cancel)()
 	err := run(ctx)
 	if err != nil && reach.Err() != nil {
-		return errAway
+		return errUnreachable
 	}
 	return err
 }
 
-var errAway = &Error{err: errors.New("it does not answer")}
+var errUnreachable = &Error{err: errors.New("it does not respond")}
 
-// read tries once more if its connection was cut, as by a failover or a pooler.
+// read tries a second time if the connection was lost, as by a failover.
 func (db *postgres) read(ctx context.Context, run func(*tx) error) error {
 	once := func(ctx context.Context) error {
 		conn, err := db.pool.Acquire(ctx)
@@ -177,7 +175,7 @@ func (db *postgres) read(ctx context.Context, run func(*tx) error) error {
 	}
 	return db.call(ctx, func(ctx context.Context) error {
 		err := once(ctx)
-		if err != nil && isAway(err) && ctx.Err() == nil {
+		if err != nil && isUnreachable(err) && ctx.Err() == nil {
 			err = once(ctx)
 		}
 		return err
@@ -188,8 +186,8 @@ func (db *postgres) snapshot(ctx context.Context, run func(*tx) error) error {
 	return db.transaction(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, run)
 }
 
-// write repeats a transaction that PostgreSQL refused because of others at the same time. It is not given up when the
-// caller goes away while it commits, since the caller must know the outcome.
+// write repeats a transaction that failed because of concurrent ones. It ignores that the caller's context ends: a
+// commit that has begun must not have an unknown result.
 func (db *postgres) write(ctx context.Context, run func(*tx) error) error {
 	return db.call(context.WithoutCancel(ctx), func(ctx context.Context) error {
 		for attempt := 1; ; attempt++ {
@@ -214,7 +212,7 @@ func (db *postgres) fill(ctx context.Context, run func(*tx) error) error {
 }
 
 func (db *postgres) transaction(ctx context.Context, options pgx.TxOptions, run func(*tx) error) error {
-	var own error // of run: not all of its errors come from the database
+	var own error // of run, which may be no error of the database
 	err := pgx.BeginTxFunc(ctx, db.pool, options, func(transaction pgx.Tx) error {
 		own = run(&tx{ctx: ctx, querier: pgQuerier{transaction}})
 		return own
@@ -225,7 +223,7 @@ func (db *postgres) transaction(ctx context.Context, options pgx.TxOptions, run 
 	return postgresError(err)
 }
 
-// close does not wait for a database that is away to say goodbye.
+// close waits at most for closeTimeout, since the database may be unreachable.
 func (db *postgres) close() error {
 	closed := make(chan struct{})
 	go func() {
@@ -258,7 +256,7 @@ func (q pgQuerier) query(ctx context.Context, sql string, args []any) (rows, err
 	return pgRows{found}, postgresError(err)
 }
 
-// lock needs no session of its own: the lock ends with the transaction, through poolers too.
+// lock locks until the transaction ends, so it works with poolers, too.
 func (q pgQuerier) lock(ctx context.Context, name string) error {
 	_, err := q.exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", []any{"caddy-maps " + name})
 	return err
@@ -269,7 +267,7 @@ type pgRows struct{ pgx.Rows }
 func (r pgRows) Scan(to ...any) error { return postgresError(r.Rows.Scan(to...)) }
 func (r pgRows) Err() error           { return postgresError(r.Rows.Err()) }
 
-// postgresError turns an error of pgx into one of this package. pgx leaves passwords out of its errors.
+// postgresError converts an error of pgx, which contains no passwords.
 func postgresError(err error) error {
 	if err == nil || errors.Is(err, account.ErrDamaged) {
 		return err

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// schema is what makes each version of the tables from the one before, in the dialect of SQLite. Ids and names compare
-// by their bytes. Times are microseconds since 1970, in UTC; starts of usage are seconds.
+// schema has the statements that upgrade the tables to each version, in the dialect of SQLite. Text is compared by
+// bytes. Times are microseconds since 1970; starts of usage are seconds.
 var schema = [][]string{{
 	`CREATE TABLE maps_accounts (
 		id TEXT PRIMARY KEY,
@@ -49,7 +49,7 @@ var schema = [][]string{{
 	) STRICT, WITHOUT ROWID`,
 	`CREATE INDEX maps_grants_by_pair ON maps_grants (client_account, server_account, id)`,
 	`CREATE INDEX maps_grants_by_expiry ON maps_grants (expires_at)`,
-	// How many grants each pair of accounts has. Servers that add grants of a pair take turns by its row.
+	// The number of grants of each pair of accounts. Its row serializes calls that add grants of the pair.
 	`CREATE TABLE maps_grant_pairs (
 		client_account TEXT NOT NULL,
 		server_account TEXT NOT NULL,
@@ -57,7 +57,7 @@ var schema = [][]string{{
 		PRIMARY KEY (client_account, server_account)
 	) STRICT, WITHOUT ROWID`,
 	`CREATE INDEX maps_grant_pairs_by_server ON maps_grant_pairs (server_account)`,
-	// used_at is when a token was replaced; 0 for one that was not. number counts the rotations of the grant.
+	// used_at is when a token was replaced, or 0. number is the number of rotations before the token.
 	`CREATE TABLE maps_refresh_tokens (
 		hash BLOB PRIMARY KEY,
 		grant_id TEXT NOT NULL REFERENCES maps_grants (id) ON DELETE CASCADE,
@@ -73,7 +73,7 @@ var schema = [][]string{{
 		sealed INTEGER NOT NULL,
 		created_at INTEGER NOT NULL
 	) STRICT`,
-	// Usage by hour, day and month, and by minute for what has quotas by the minute. An empty account is the sum over the
+	// Usage by hour, day and month, and by minute if there are quotas by the minute. An empty account is the sum over the
 	// organization.
 	`CREATE TABLE maps_usage (
 		organization TEXT NOT NULL,
@@ -89,13 +89,13 @@ var schema = [][]string{{
 	) STRICT, WITHOUT ROWID`,
 	`CREATE INDEX maps_usage_by_account ON maps_usage (organization, account, step, start, scope)`,
 	`CREATE INDEX maps_usage_by_age ON maps_usage (step, start)`,
-	// The last flush of each process, so that one whose answer was lost is not added twice.
+	// The last flush of each process, so that a repeated one is not added twice.
 	`CREATE TABLE maps_usage_flushes (
 		node TEXT PRIMARY KEY,
 		number INTEGER NOT NULL,
 		seen_at INTEGER NOT NULL
 	) STRICT`,
-	// Quotas whose use was reported at a level, in percent, in the window from start to ends.
+	// Levels of quotas, in percent, that were reported in the window from start to ends.
 	`CREATE TABLE maps_quota_marks (
 		organization TEXT NOT NULL,
 		account TEXT NOT NULL,
@@ -110,8 +110,7 @@ var schema = [][]string{{
 	) STRICT, WITHOUT ROWID`,
 }}
 
-// tables are those that a copy of a store has, in an order in which they can be filled, with their columns and what
-// they are sorted by.
+// tables are the tables that Copy copies, in this order, with their columns and their keys.
 var tables = []struct{ name, columns, key string }{
 	{"maps_accounts", accountColumns, "id"},
 	{"maps_organizations", "organization, quotas", "organization"},
@@ -123,8 +122,8 @@ var tables = []struct{ name, columns, key string }{
 	{"maps_quota_marks", markColumns, markKeyColumns},
 }
 
-// migrate brings the tables up to date; servers that start at the same time take turns. adapt turns a statement of
-// schema into the database's own dialect.
+// migrate creates or upgrades the tables. Servers that start at the same time are serialized. adapt translates a
+// statement of schema into the dialect of the database.
 func migrate(t *tx, adapt func(string) string, more []string) error {
 	if err := t.lock(t.ctx, "schema"); err != nil {
 		return err
@@ -142,8 +141,8 @@ func migrate(t *tx, adapt func(string) string, more []string) error {
 	}
 	switch {
 	case version > len(schema):
-		return fmt.Errorf("its tables have version %d, and this program knows versions up to %d: a newer caddy-maps wrote "+
-			"them; use that one", version, len(schema))
+		return fmt.Errorf("its tables have version %d, and this program supports versions up to %d: they were upgraded by a "+
+			"newer caddy-maps; use that version", version, len(schema))
 	case version == len(schema):
 		return nil
 	}
@@ -162,9 +161,9 @@ func migrate(t *tx, adapt func(string) string, more []string) error {
 	return nil
 }
 
-// SchemaVersion is the version of the tables that this program makes and reads.
+// SchemaVersion is the current version of the tables.
 const SchemaVersion = 1
 
-// postgresDialect turns a statement of schema into PostgreSQL's dialect.
+// postgresDialect translates a statement of schema into the dialect of PostgreSQL.
 var postgresDialect = strings.NewReplacer("TEXT", `text COLLATE "C"`, "INTEGER", "bigint", "BLOB", "bytea",
 	" STRICT, WITHOUT ROWID", "", " STRICT", "")

@@ -24,54 +24,54 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/access/account"
 )
 
-// SQLite runs in WAL mode with its own locks, so that sqlite3, Litestream and a backup can open the live file. A lock
-// beside the file keeps a second server out. All changes go through one connection (see writer).
+// SQLite runs in WAL mode with its own locks, so that sqlite3, Litestream and backups can open the live file. A lock
+// file keeps a second server out. All changes use one connection (see writer).
 
 const (
 	fileMode = 0o600
 	dirMode  = 0o700
-	// applicationID tells a store from any other SQLite file: "maps".
+	// applicationID identifies SQLite files that are stores: "maps".
 	applicationID = 0x6d617073
-	// lockTimeout is how long OpenSQLite waits for another process to let go of the file, as during a restart.
+	// lockTimeout is how long OpenSQLite waits for another process to close the file, as during a restart.
 	lockTimeout = 500 * time.Millisecond
 	// busyTimeout is how long a statement waits while another program changes the file.
 	busyTimeout = 5 * time.Second
-	// maxReaders is how many connections read at the same time.
+	// maxReaders is the number of connections for reading.
 	maxReaders = 8
-	// checkEvery is how often the file is looked at and asked.
+	// checkEvery is the interval at which watch polls the file.
 	checkEvery = 500 * time.Millisecond
-	// checkTimeout is how long a start waits until the whole file is checked. For a large file the check goes on while the
-	// server runs.
+	// checkTimeout is how long OpenSQLite waits for the check of the whole file, which then continues in the
+	// background.
 	checkTimeout = 3 * time.Second
 	quickCheck   = "PRAGMA quick_check(1)"
 )
 
-var errInUse = errors.New("another server has it open; stop that server, or give each server a store of its own")
+var errInUse = errors.New("another server has it open; stop that server, or configure another store for this one")
 
-// ErrMoved: the path of a store no longer leads to the file that is open. Its changes are refused.
+// ErrMoved means that the path of a store no longer leads to the open file. Changes are refused.
 var ErrMoved error = &Error{err: errors.New("its file was moved, deleted or replaced while the server runs; put it " +
 	"back, or restart the server if the file at its path is the right one")}
 
 // sqlite is the database in a file.
 type sqlite struct {
 	path    string
-	checked bool        // the whole file was looked through when it was opened
-	file    fs.FileInfo // tells the file that is open from another at the same path
+	checked bool        // the whole file was checked when it was opened
+	file    fs.FileInfo // of the open file, to notice another one at the path
 	lock    *flock.Flock
 	readers *pool
 	writer  *writer
 }
 
-// OpenSQLite opens the store in a file, or makes it. The path is absolute.
+// OpenSQLite opens the store in a file, or creates it. The path is absolute.
 func OpenSQLite(path string, logger *zap.Logger) (*Store, error) {
-	path, err := ResolvePath(path) // two links to one file have one lock
+	path, err := ResolvePath(path) // so that all links to a file have the same lock
 	if err != nil {
 		return nil, err
 	}
 	db, err := openFile(path)
 	switch {
 	case errors.Is(err, account.ErrDamaged):
-		err = fmt.Errorf("it is damaged; restore a backup, or see what `caddy maps verify-store` finds: %w", err)
+		err = fmt.Errorf("it is damaged; restore a backup, or run `caddy maps verify-store` for details: %w", err)
 	case errors.Is(err, sqlite3.IOERR), errors.Is(err, sqlite3.FULL), errors.Is(err, sqlite3.CANTOPEN):
 		err = fmt.Errorf("it cannot be written; if its disk is full, make room: %w", err)
 	}
@@ -81,10 +81,10 @@ func OpenSQLite(path string, logger *zap.Logger) (*Store, error) {
 	return newStore(db, logger), nil
 }
 
-// maxLinks is how many links a path may lead through, as on Linux.
+// maxLinks is the maximum number of links in a path, as on Linux.
 const maxLinks = 40
 
-// ResolvePath follows the links of an absolute path, of which the end need not exist.
+// ResolvePath follows the links of an absolute path. The file and directories at its end need not exist.
 func ResolvePath(path string) (string, error) {
 	for range maxLinks {
 		resolved, err := filepath.EvalSymlinks(path)
@@ -92,7 +92,7 @@ func ResolvePath(path string) (string, error) {
 			return resolved, err
 		}
 		target, err := os.Readlink(path)
-		if err != nil { // not a link: its directory may lead through some
+		if err != nil { // not a link: resolve its directory
 			parent := filepath.Dir(path)
 			if parent == path {
 				return path, nil
@@ -130,7 +130,7 @@ func openFile(path string) (db *sqlite, err error) {
 			_ = step()
 		}
 	}()
-	// SQLite would give these the process's umask. What it finds, it leaves as it is.
+	// Created here, because SQLite would apply the umask of the process.
 	for _, name := range []string{path, path + "-wal", path + "-shm"} {
 		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, fileMode)
 		if err != nil {
@@ -147,9 +147,9 @@ func openFile(path string) (db *sqlite, err error) {
 	if db.file, err = os.Stat(path); err != nil {
 		return nil, err
 	}
-	// A checkpoint after 16 MiB instead of 4 writes a page that changed often fewer times.
+	// A checkpoint after 16 MiB instead of 4 writes pages that change often fewer times.
 	changes, err := connect(path, 1, "journal_mode=wal", "synchronous=full", "journal_size_limit=67108864",
-		"wal_autocheckpoint=4000", "secure_delete=fast") // what is deleted, such as a key in clear, is overwritten
+		"wal_autocheckpoint=4000", "secure_delete=fast") // overwrites deleted data, such as a key in clear
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +186,7 @@ func (db *sqlite) checkFirst() error {
 	return err
 }
 
-// checkHeader refuses what is no SQLite file, with the reason.
+// checkHeader refuses a file that is not an SQLite file.
 func checkHeader(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -201,13 +201,13 @@ func checkHeader(path string) error {
 	case bytes.HasPrefix(head, []byte("SQLite format 3\x00")):
 		return nil
 	case n >= 20 && bytes.Equal(head[16:20], []byte{0xed, 0xda, 0x0c, 0xed}):
-		return errors.New("it is a bolt file, which this program does not read; name another file, and create the accounts " +
-			"there")
+		return errors.New("it is a bolt file, which this program does not support; configure another file, and create the " +
+			"accounts there")
 	}
-	return errors.New("it is not an SQLite file; name another file, or restore a backup")
+	return errors.New("it is not an SQLite file; configure another file, or restore a backup")
 }
 
-// prepareFile makes the tables, or refuses the file of another program. A backup becomes a store.
+// prepareFile creates or upgrades the tables, and refuses the file of another program. A backup becomes a store.
 func prepareFile(t *tx) error {
 	type header struct{ id, sum, tables int }
 	h, err := first(t, func(h *header) []any { return []any{number(&h.id), number(&h.sum), number(&h.tables)} },
@@ -217,7 +217,7 @@ func prepareFile(t *tx) error {
 	case err != nil:
 		return err
 	case h.id != applicationID && h.tables > 0:
-		return errors.New("it is an SQLite file of another program; name another file")
+		return errors.New("it is an SQLite file of another program; configure another file")
 	case h.id != applicationID || h.sum != 0:
 		for _, sql := range []string{fmt.Sprintf("PRAGMA application_id = %d", applicationID), "PRAGMA user_version = 0"} {
 			if _, err := t.exec(sql); err != nil {
@@ -249,7 +249,7 @@ func (db *sqlite) fill(ctx context.Context, run func(*tx) error) error { return 
 
 func (db *sqlite) now() time.Time { return time.Now() }
 
-// present returns ErrMoved if the path no longer leads to the file that is open: what is written would be lost.
+// present returns ErrMoved if the path no longer leads to the open file, because changes would be lost.
 func (db *sqlite) present() error {
 	if info, err := os.Stat(db.path); err != nil || !os.SameFile(info, db.file) {
 		return ErrMoved
@@ -257,7 +257,7 @@ func (db *sqlite) present() error {
 	return nil
 }
 
-// watch asks the file for something small. While changes fail, it tries one, so that the store recovers by itself.
+// watch polls the file with a small query. While changes fail, it tries one, so that health recovers without requests.
 func (db *sqlite) watch(ctx context.Context, s *Store) {
 	var check sync.WaitGroup
 	defer check.Wait()
@@ -278,7 +278,7 @@ func (db *sqlite) watch(ctx context.Context, s *Store) {
 			})
 		} else {
 			s.health.wrote(s.logger, err)
-			err = nil // it answers, only changes are refused
+			err = nil // it responds; only changes are refused
 		}
 		switch {
 		case ctx.Err() != nil:
@@ -290,7 +290,7 @@ func (db *sqlite) watch(ctx context.Context, s *Store) {
 		}
 		if s.Health().Write != nil {
 			_ = s.write(ctx, func(t *tx) error { // SQLite skips an update that leaves a row as it was
-				// After an error SQLite may have ended the transaction, and a second statement would be permanent.
+				// After an error SQLite may have ended the transaction. A second statement would then be committed.
 				if _, err := t.exec("UPDATE maps_schema SET version = version + 1"); err != nil {
 					return err
 				}
@@ -317,7 +317,7 @@ func (db *sqlite) close() error {
 	return db.lock.Unlock()
 }
 
-// checkFile runs one of SQLite's checks, which return "ok" or what is wrong.
+// checkFile runs one of SQLite's checks, which return "ok" or the faults.
 func checkFile(t *tx, pragma string) error {
 	found, err := list(t, func(line *string) []any { return []any{text(line)} }, pragma)
 	if err != nil {
@@ -329,11 +329,11 @@ func checkFile(t *tx, pragma string) error {
 	return &Error{err: errors.New(strings.Join(found, "; ")), damaged: true}
 }
 
-// connect opens n connections to the file. It opens all of them now, because the path may later lead to another file.
+// connect opens n connections to the file at once, because the path may later lead to another file.
 func connect(path string, n int, pragmas ...string) (*sql.DB, error) {
-	// modeof gives files that SQLite makes beside this one the same mode.
-	dsn := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath(),
-		RawQuery: url.Values{"modeof": {path}}.Encode()}
+	// modeof gives files that SQLite creates beside this one the same mode. In its URIs, a space is %20 and not +.
+	query := strings.ReplaceAll(url.Values{"modeof": {path}}.Encode(), "+", "%20")
+	dsn := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath(), RawQuery: query}
 	pragmas = append([]string{fmt.Sprintf("busy_timeout=%d", busyTimeout.Milliseconds()), "foreign_keys=on"}, pragmas...)
 	pragmas = append(pragmas, "schema_version") // reads the file, which opens the write-ahead log too
 	db, err := driver.Open(dsn.String(), func(c *sqlite3.Conn) error {
@@ -354,14 +354,13 @@ func connect(path string, n int, pragmas ...string) (*sql.DB, error) {
 	return db, nil
 }
 
-// maxPrepared is the length of the longest statement that is kept prepared. Longer ones have as many parameters as a
-// call has rows.
+// maxPrepared is the length of the longest statement that is kept prepared. Longer ones depend on the number of rows.
 const maxPrepared = 1 << 10
 
 // sqliteText writes the first parameter as ?1.
 func sqliteText(text string) string { return strings.ReplaceAll(text, "$", "?") }
 
-// pool runs single statements that only read, each on any connection.
+// pool runs single statements that only read, on any connection.
 type pool struct {
 	*sql.DB
 	prepared sync.Map // *sql.Stmt by text
@@ -397,7 +396,7 @@ func found(r *sql.Rows, err error) (rows, error) { return sqliteRows{r}, sqliteE
 func (r sqliteRows) Err() error { return sqliteError(r.Rows.Err()) }
 func (r sqliteRows) Close()     { _ = r.Rows.Close() }
 
-// sqliteError turns an error of the driver into one of this package. Those of SQLite name neither files nor values.
+// sqliteError converts an error of the driver. Errors of SQLite contain neither paths nor values.
 func sqliteError(err error) error {
 	switch {
 	case err == nil:

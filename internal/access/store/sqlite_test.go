@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -19,86 +19,99 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/access/account"
 )
 
-// TestFiles: everything beside the store is for the server's user only, and the directory is made.
+// otherProgram runs statements on a file as another program does.
+func otherProgram(t *testing.T, path string, statements ...string) {
+	t.Helper()
+	db := must(driver.Open("file:" + path + "?_pragma=busy_timeout(5000)"))
+	defer db.Close()
+	for _, sql := range statements {
+		if _, err := db.Exec(sql); err != nil {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
+}
+
+func write(t *testing.T, path string, content []byte) {
+	t.Helper()
+	is(t, "WriteFile", nil, os.WriteFile(path, content, 0o600))
+}
+
+// verified checks that Verify finds no fault, and returns what it counts.
+func verified(t *testing.T, what, path string) Counts {
+	t.Helper()
+	counts, faults, err := Verify(t.Context(), path, 5)
+	if err != nil || len(faults) > 0 {
+		t.Errorf("%s: faults %q, error %v", what, faults, err)
+	}
+	return counts
+}
+
+// foundDamaged checks that Verify finds a fault in a file of this content.
+func foundDamaged(t *testing.T, path string, content []byte, offset int) {
+	t.Helper()
+	write(t, path, content)
+	if _, faults, err := Verify(t.Context(), path, 5); err == nil && len(faults) == 0 {
+		t.Errorf("no damage was found at %d", offset)
+	}
+}
+
+// TestFiles: everything beside the store is for the server's user only, and the directory is made, with any name. After
+// the end only the complete file and its lock are left.
 func TestFiles(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "new", "directory")
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "new", "Application Support +%?#")
 	path := filepath.Join(dir, "accounts.db")
 	s := openSQLite(t, path)
 	create(t, s, newAccount(1, "org"))
-	want := map[string]os.FileMode{dir: 0o700, path: 0o600, path + "-wal": 0o600, path + "-shm": 0o600, path + ".lock": 0o600}
-	for name, mode := range want {
-		info, err := os.Stat(name)
-		if err != nil || info.Mode().Perm() != mode {
-			t.Errorf("%s: mode %v, error %v", name, info.Mode(), err)
+	for _, name := range []string{dir, path, path + "-wal", path + "-shm", path + ".lock"} {
+		want := os.FileMode(0o600)
+		if name == dir {
+			want = 0o700
 		}
+		same(t, name, want, must(os.Stat(name)).Mode().Perm())
 	}
-	entries := must[[]os.DirEntry](t)(os.ReadDir(dir))
-	if len(entries) != len(want)-1 {
-		t.Errorf("the directory holds %v", entries)
-	}
-	// The file is complete by itself once the server has ended.
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if entries := must[[]os.DirEntry](t)(os.ReadDir(dir)); len(entries) != 2 {
-		t.Errorf("closed, the directory holds %v", entries)
-	}
+	same(t, "files while open", 4, len(must(os.ReadDir(dir))))
+	is(t, "Close", nil, s.Close())
+	same(t, "files when closed", 2, len(must(os.ReadDir(dir))))
 }
 
-// TestRefusedFiles: what is no store is refused with the reason, and is left as it is.
+// TestRefusedFiles: a file that is no store is refused with the reason, and left as it is.
 func TestRefusedFiles(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	bolt := make([]byte, 32<<10)
 	copy(bolt[16:], []byte{0xed, 0xda, 0x0c, 0xed, 2, 0, 0, 0})
-	foreign := filepath.Join(dir, "foreign.db")
-	db, err := driver.Open("file:" + foreign)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.Exec("CREATE TABLE t (x)"); err != nil {
-		t.Fatal(err)
-	}
-	db.Close()
-	newer := filepath.Join(dir, "newer.db")
-	s, err := OpenSQLite(newer, zap.NewNop())
-	if err != nil {
-		t.Fatal(err)
-	}
-	run(t, s, "UPDATE maps_schema SET version = 99")
-	s.Close()
-	for name, want := range map[string]string{
-		"a bolt file": "bolt file", "text": "not an SQLite file", "foreign.db": "another program", "newer.db": "newer caddy-maps",
+	for want, make := range map[string]func(path string){
+		"bolt file":          func(path string) { write(t, path, bolt) },
+		"not an SQLite file": func(path string) { write(t, path, []byte("accounts = none\n")) },
+		"another program":    func(path string) { otherProgram(t, path, "CREATE TABLE t (x)") },
+		"newer caddy-maps": func(path string) {
+			s := must(OpenSQLite(path, zap.NewNop()))
+			run(t, s, "UPDATE maps_schema SET version = 99")
+			s.Close()
+		},
 	} {
-		path := filepath.Join(dir, name)
-		switch name {
-		case "a bolt file":
-			err = os.WriteFile(path, bolt, 0o600)
-		case "text":
-			err = os.WriteFile(path, []byte("accounts = none\n"), 0o600)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		before := must[[]byte](t)(os.ReadFile(path))
+		path := filepath.Join(dir, want)
+		make(path)
+		before := must(os.ReadFile(path))
 		if _, err := OpenSQLite(path, zap.NewNop()); err == nil || !strings.Contains(err.Error(), want) ||
 			!strings.Contains(err.Error(), path) {
-			t.Errorf("%s: error %v, want %q", name, err, want)
+			t.Errorf("error %v, want %q", err, want)
 		}
-		if after := must[[]byte](t)(os.ReadFile(path)); name != "newer.db" && !bytes.Equal(before, after) {
-			t.Errorf("%s was changed", name)
+		if after := must(os.ReadFile(path)); want != "newer caddy-maps" && !bytes.Equal(before, after) {
+			t.Errorf("%s was changed", path)
 		}
 	}
 }
 
-// TestSecondServer: a second process gets a clear error within a second, by whatever path, and the file is free again
-// after a kill.
+// TestSecondServer: a second process gets a clear error at once, by any path, and the file is free again after a kill.
 func TestSecondServer(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
-	path := filepath.Join(dir, "accounts.db")
-	other := startCrasher(t, path)
-	link := filepath.Join(dir, "link.db")
+	path, link := filepath.Join(dir, "accounts.db"), filepath.Join(dir, "link.db")
+	kill := startCrasher(t, path)
 	if err := os.Symlink(path, link); err != nil {
-		t.Skip("no links here")
+		t.Skip("left out: no links here")
 	}
 	for _, path := range []string{path, link} {
 		began := time.Now()
@@ -107,39 +120,27 @@ func TestSecondServer(t *testing.T) {
 			t.Errorf("%s: error %v after %v", path, err, took)
 		}
 	}
-	other.kill(t)
+	kill(0)
 	openSQLite(t, link)
 }
 
 // TestOtherPrograms: sqlite3 and the like can read, change and checkpoint the live file.
 func TestOtherPrograms(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "accounts.db")
 	s := openSQLite(t, path)
 	create(t, s, newAccount(1, "org"))
-	other, err := driver.Open("file:" + path + "?_pragma=busy_timeout(5000)")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer other.Close()
-	for _, sql := range []string{
-		"UPDATE maps_accounts SET description = 'by hand'", "PRAGMA wal_checkpoint(TRUNCATE)", "VACUUM",
-	} {
-		if _, err := other.Exec(sql); err != nil {
-			t.Errorf("%s: %v", sql, err)
-		}
-	}
-	if a := must[account.Account](t)(s.Account(t.Context(), "sa_000001")); a.Description != "by hand" {
-		t.Errorf("the description is %q", a.Description)
-	}
+	otherProgram(t, path, "UPDATE maps_accounts SET description = 'by hand'", "PRAGMA wal_checkpoint(TRUNCATE)", "VACUUM")
+	same(t, "description", "by hand", must(s.Account(t.Context(), "sa_000001")).Description)
 	create(t, s, newAccount(2, "org"))
 	if cli, err := exec.LookPath("sqlite3"); err == nil {
-		out, err := exec.Command(cli, path, "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA integrity_check; SELECT count(*) FROM maps_accounts").CombinedOutput()
-		if err != nil || !strings.Contains(string(out), "ok\n2\n") {
+		out, err := exec.Command(cli, path, "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA integrity_check").CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "ok\n") {
 			t.Errorf("sqlite3: %s, %v", out, err)
 		}
 		create(t, s, newAccount(3, "org"))
 	}
-	is(t, "integrity", nil, s.db.read(t.Context(), func(t *tx) error { return checkFile(t, "PRAGMA integrity_check") }))
+	verified(t, "after it", path)
 }
 
 // TestMovedFile: while the path leads to no file or to another one, changes are refused, health says so, and nothing that
@@ -150,81 +151,67 @@ func TestMovedFile(t *testing.T) {
 		"replaced": func(path string) error {
 			return errors.Join(os.Rename(path, path+".away"), os.WriteFile(path, nil, 0o600))
 		},
+		"moved while idle": func(path string) error { return os.Rename(path, path+".away") },
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "accounts.db")
 			s := openSQLite(t, path)
 			create(t, s, newAccount(1, "org"))
-			if err := move(path); err != nil {
-				t.Fatal(err)
+			is(t, what, nil, move(path))
+			if strings.Contains(what, "idle") {
+				eventually(t, "health", func() bool { return errors.Is(s.Health().Write, ErrMoved) })
 			}
 			is(t, "a change", ErrMoved, s.CreateAccount(t.Context(), newAccount(2, "org"), many))
 			is(t, "health", ErrMoved, s.Health().Write)
-			var readers sync.WaitGroup // enough of them to use several connections
-			for range 100 {
-				readers.Go(func() {
-					if _, err := s.Account(t.Context(), "sa_000001"); err != nil {
-						t.Error(err)
-					}
-				})
-			}
-			readers.Wait()
+			errs := together(100, func(int) error { // enough to use several connections
+				_, err := s.Account(context.Background(), "sa_000001")
+				return err
+			})
+			same(t, "reads", 100, count(errs, nil))
 			if _, err := s.Backup(t.Context(), path+".backup"); err == nil {
 				t.Error("a backup was made")
 			}
-			if err := os.Rename(path+".away", path); err != nil {
-				t.Fatal(err)
-			}
+			is(t, "move back", nil, os.Rename(path+".away", path))
 			eventually(t, "health", func() bool { return s.Health().Write == nil })
 			create(t, s, newAccount(2, "org"))
 		})
 	}
-	t.Run("deleted while idle", func(t *testing.T) {
-		t.Parallel()
-		path := filepath.Join(t.TempDir(), "accounts.db")
-		s := openSQLite(t, path)
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
-		eventually(t, "health", func() bool { return errors.Is(s.Health().Write, ErrMoved) })
+}
+
+const pageSize = 4096
+
+// fill adds accounts and grants to a store, and moves everything into its file.
+func fill(t *testing.T, s *Store, path string, accounts int) {
+	t.Helper()
+	errs := together(accounts, func(n int) error {
+		_, err := s.AddGrant(context.Background(), newGrant(n, "sa_1", "sa_1"), hashOf("refresh", n), many)
+		return errors.Join(err, s.CreateAccount(context.Background(), newAccount(n, "org"), many))
 	})
+	same(t, "created", accounts, count(errs, nil))
+	otherProgram(t, path, "PRAGMA wal_checkpoint(TRUNCATE)")
 }
 
 // TestDamagedFile: a store with a damaged page is refused at the start. Verify finds it, and nothing in a whole one.
 func TestDamagedFile(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "accounts.db")
-	s, err := OpenSQLite(path, zap.NewNop())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for n := range 300 {
-		create(t, s, newAccount(n, "org"))
-		addGrant(t, s, n, newAccount(n, "org").ID, newAccount(n, "org").ID, 5)
-	}
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "accounts.db")
+	s := must(OpenSQLite(path, zap.NewNop()))
+	fill(t, s, path, 300)
 	s.Close()
-	whole := must[[]byte](t)(os.ReadFile(path))
-	counts, faults, err := Verify(t.Context(), path, 5)
-	if err != nil || len(faults) > 0 || counts["maps_accounts"] != 300 || counts["maps_grants"] != 300 {
-		t.Fatalf("of the whole file: %v, %q, %v", counts, faults, err)
-	}
-	const page = 4096
+	counts := verified(t, "the whole file", path)
+	same(t, "accounts and grants", [2]int64{300, 300}, [2]int64{counts["maps_accounts"], counts["maps_grants"]})
+	whole := must(os.ReadFile(path))
 	refused := 0
-	for offset := page; offset < len(whole); offset += 7 * page {
+	for offset := pageSize; offset < len(whole); offset += 7 * pageSize {
 		damaged := bytes.Clone(whole)
-		for i := range page {
+		for i := range pageSize {
 			damaged[offset+i] ^= byte(i*31 + 7)
 		}
-		broken := filepath.Join(dir, fmt.Sprintf("broken-%d.db", offset))
-		if err := os.WriteFile(broken, damaged, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if _, faults, err := Verify(t.Context(), broken, 5); err == nil && len(faults) == 0 {
-			t.Errorf("no damage was found at %d", offset)
-		}
+		broken := filepath.Join(t.TempDir(), "broken.db")
+		foundDamaged(t, broken, damaged, offset)
 		s, err := OpenSQLite(broken, zap.NewNop())
-		if err == nil {
+		if err == nil { // the page was free
 			s.Close()
 			continue
 		}
@@ -236,200 +223,139 @@ func TestDamagedFile(t *testing.T) {
 	if refused == 0 {
 		t.Error("no damaged file was refused")
 	}
-	if _, _, err := Verify(t.Context(), filepath.Join(dir, "none.db"), 5); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a file that is not there: %v", err)
-	}
+	_, _, err := Verify(t.Context(), path+".none", 5)
+	is(t, "a file that is not there", os.ErrNotExist, err)
 }
 
-// TestDamageWhileServing: a page that is damaged under a running server ends in errors that match ErrDamaged, and in the
-// health; other pages go on.
+// TestDamageWhileServing: reads of a page that is damaged under a running server end in errors that match ErrDamaged, and
+// health reports it.
 func TestDamageWhileServing(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "accounts.db")
 	s := openSQLite(t, path)
-	for n := range 200 {
-		create(t, s, newAccount(n, "org"))
-	}
-	run(t, s, "UPDATE maps_schema SET version = version")
-	is(t, "checkpoint", nil, s.db.(*sqlite).readers.PingContext(t.Context()))
-	checkpoint(t, path)
-	f := must[*os.File](t)(os.OpenFile(path, os.O_RDWR, 0))
+	fill(t, s, path, 200)
+	f := must(os.OpenFile(path, os.O_RDWR, 0))
 	defer f.Close()
-	info := must[os.FileInfo](t)(f.Stat())
-	for offset := int64(8 * 4096); offset < info.Size(); offset += 4096 {
-		if _, err := f.WriteAt(bytes.Repeat([]byte{0xff}, 4096), offset); err != nil {
-			t.Fatal(err)
-		}
+	for offset := int64(8 * pageSize); offset < must(f.Stat()).Size(); offset += pageSize {
+		must(f.WriteAt(bytes.Repeat([]byte{0xff}, pageSize), offset))
 	}
-	damaged := 0
-	for n := range 200 {
-		if _, err := s.Account(t.Context(), newAccount(n, "org").ID); errors.Is(err, account.ErrDamaged) {
-			damaged++
-		}
+	errs := make([]error, 200)
+	for n := range errs {
+		_, errs[n] = s.Account(t.Context(), newAccount(n, "org").ID)
 	}
-	if damaged == 0 {
+	if count(errs, account.ErrDamaged) == 0 {
 		t.Error("no damage was met")
 	}
-	if s.Health().Damage == nil {
-		t.Error("the health does not tell of damage")
-	}
+	is(t, "health", account.ErrDamaged, s.Health().Damage)
 }
 
-func checkpoint(t *testing.T, path string) {
-	t.Helper()
-	db, err := driver.Open("file:" + path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	if _, err := db.Exec("PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// TestBackup: a backup is a store of its own, is replaced by the next one, and replaces nothing else.
+// TestBackup: a backup is a store of its own, is replaced by the next one, and replaces nothing else. A flipped bit
+// anywhere in it is found.
 func TestBackup(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
+	path, text, link := filepath.Join(dir, "backup.db"), filepath.Join(dir, "text"), filepath.Join(dir, "link")
 	s := openSQLite(t, filepath.Join(dir, "accounts.db"))
-	create(t, s, newAccount(1, "org"))
-	path := filepath.Join(dir, "backup.db")
 	for n := range 2 {
-		size, err := s.Backup(t.Context(), path)
-		info := must[os.FileInfo](t)(os.Stat(path))
-		if err != nil || size != info.Size() || info.Mode().Perm() != 0o600 {
-			t.Fatalf("backup %d: %d bytes, mode %v, error %v", n, size, info.Mode(), err)
+		create(t, s, newAccount(n, "org"))
+		size := must(s.Backup(t.Context(), path))
+		if info := must(os.Stat(path)); size != info.Size() || info.Mode().Perm() != 0o600 {
+			t.Errorf("backup %d: %d bytes, of %d, mode %v", n, size, info.Size(), info.Mode())
 		}
-		create(t, s, newAccount(2+n, "org"))
 	}
-	if counts, faults, err := Verify(t.Context(), path, 5); err != nil || len(faults) > 0 || counts["maps_accounts"] != 2 {
-		t.Errorf("the backup: %v, %q, %v", counts, faults, err)
+	same(t, "accounts", int64(2), verified(t, "the backup", path)["maps_accounts"])
+	whole := must(os.ReadFile(path))
+	for offset := 0; offset < len(whole); offset += 997 { // in values and in free space too
+		damaged := bytes.Clone(whole)
+		damaged[offset] ^= 1 << (offset % 8)
+		foundDamaged(t, path+".broken", damaged, offset)
 	}
-	verifyDamaged(t, path)
 	restored := openSQLite(t, path)
-	same(t, "an account", newAccount(1, "org"), must[account.Account](t)(restored.Account(t.Context(), "sa_000001")))
-	for _, state := range []string{"open", "changed", "closed"} {
-		if counts, faults, err := Verify(t.Context(), path, 5); err != nil || len(faults) > 0 {
-			t.Errorf("restored and %s: %v, %q, %v", state, counts, faults, err)
-		}
-		if state == "open" {
-			create(t, restored, newAccount(9, "org"))
-		} else {
-			restored.Close()
-		}
-	}
-	text := filepath.Join(dir, "text")
-	if err := os.WriteFile(text, []byte("mine"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	link := filepath.Join(dir, "link")
-	if err := os.Symlink(filepath.Join(dir, "elsewhere"), link); err != nil {
-		t.Fatal(err)
-	}
+	same(t, "an account", newAccount(1, "org"), must(restored.Account(t.Context(), "sa_000001")))
+	verified(t, "restored and open", path)
+	create(t, restored, newAccount(9, "org"))
+	verified(t, "restored and changed", path)
+	is(t, "Close", nil, restored.Close())
+	verified(t, "restored and closed", path)
+
+	write(t, text, []byte("mine"))
+	is(t, "Symlink", nil, os.Symlink(filepath.Join(dir, "elsewhere"), link))
 	for _, refused := range []string{text, link, dir, filepath.Join(dir, "none", "backup.db")} {
 		if _, err := s.Backup(t.Context(), refused); err == nil {
 			t.Errorf("a backup to %s was made", refused)
 		}
 	}
-	left := must[[]string](t)(filepath.Glob(filepath.Join(dir, ".*")))
-	if content := must[[]byte](t)(os.ReadFile(text)); string(content) != "mine" || len(left) > 0 {
-		t.Errorf("a file holds %q now, and there are %q", content, left)
-	}
-}
-
-// verifyDamaged flips bits all over a backup, in values and in free space too: Verify finds each.
-func verifyDamaged(t *testing.T, path string) {
-	t.Helper()
-	whole := must[[]byte](t)(os.ReadFile(path))
-	broken := path + ".broken"
-	for offset := 0; offset < len(whole); offset += 997 {
-		damaged := bytes.Clone(whole)
-		damaged[offset] ^= 1 << (offset % 8)
-		if err := os.WriteFile(broken, damaged, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if _, faults, err := Verify(t.Context(), broken, 5); err == nil && len(faults) == 0 {
-			t.Errorf("a bit that was flipped at %d is not found", offset)
-		}
-	}
+	same(t, "a file that is no backup", "mine", string(must(os.ReadFile(text))))
+	same(t, "temporary files", nil, must(filepath.Glob(filepath.Join(dir, ".*"))))
 }
 
 // TestBackupUnderLoad: every account that was acknowledged before a backup began is in it.
 func TestBackupUnderLoad(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := openSQLite(t, filepath.Join(dir, "accounts.db"))
 	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan int)
-	go func() {
-		n := 0
-		for ctx.Err() == nil && s.CreateAccount(context.Background(), newAccount(n, "org"), many) == nil {
-			n++
+	var writer sync.WaitGroup
+	writer.Go(func() {
+		for n := 0; ctx.Err() == nil; n++ {
+			is(t, "CreateAccount", nil, s.CreateAccount(context.Background(), newAccount(n, "org"), many))
 		}
-		done <- n
-	}()
+	})
+	there := 0
 	for range 5 {
-		there := len(must[[]account.Account](t)(s.Accounts(t.Context(), "org", account.Page{Limit: many})))
-		must[int64](t)(s.Backup(t.Context(), filepath.Join(dir, "backup.db")))
-		if counts, faults, err := Verify(t.Context(), filepath.Join(dir, "backup.db"), 5); err != nil || len(faults) > 0 ||
-			counts["maps_accounts"] < int64(there) {
-			t.Errorf("of %d accounts the backup has %v, %q, %v", there, counts, faults, err)
+		eventually(t, "an account", func() bool {
+			before := there
+			there = len(must(s.Accounts(t.Context(), "org", account.Page{Limit: many})))
+			return there > before
+		})
+		must(s.Backup(t.Context(), filepath.Join(dir, "backup.db")))
+		if n := verified(t, "the backup", filepath.Join(dir, "backup.db"))["maps_accounts"]; n < int64(there) {
+			t.Errorf("of %d accounts, %d are in the backup", there, n)
 		}
 	}
 	stop()
-	if n := <-done; n == 0 {
-		t.Error("nothing was written meanwhile")
-	}
+	writer.Wait()
 }
 
-// TestPanic: a change that panics fails by itself, and the next ones go on.
-func TestPanic(t *testing.T) {
-	s := openSQLite(t, filepath.Join(t.TempDir(), "accounts.db"))
-	create(t, s, newAccount(1, "org"))
-	_, _, err := s.UpdateAccount(t.Context(), "sa_000001", func(*account.Account) (bool, error) { panic("oops") })
-	if err == nil || !strings.Contains(err.Error(), "oops") {
-		t.Errorf("error %v", err)
-	}
-	create(t, s, newAccount(2, "org"))
-}
-
-// TestFailedChangesLeaveOthersAlone: of changes that share a commit, those that fail take nothing with them.
-func TestFailedChangesLeaveOthersAlone(t *testing.T) {
+// TestFailedChanges: of changes that share a commit, those that fail or panic undo nothing of the others.
+func TestFailedChanges(t *testing.T) {
+	t.Parallel()
 	s := openSQLite(t, filepath.Join(t.TempDir(), "accounts.db"))
 	create(t, s, newAccount(0, "org"))
 	errs := together(200, func(i int) error {
 		a := newAccount(i+1, "org")
-		if i%4 == 0 {
+		switch i % 8 {
+		case 0:
 			a.ServerHash = hashOf("server", 0)
+		case 4:
+			_, _, err := s.UpdateAccount(context.Background(), "sa_000000", func(*account.Account) (bool, error) { panic("oops") })
+			return err
 		}
 		return s.CreateAccount(context.Background(), a, many)
 	})
-	list := must[[]account.Account](t)(s.Accounts(t.Context(), "org", account.Page{Limit: 300}))
-	if count(errs, nil) != 150 || count(errs, account.ErrExists) != 50 || len(list) != 151 {
-		t.Errorf("%d succeeded, %d failed, %d are there", count(errs, nil), count(errs, account.ErrExists), len(list))
-	}
+	panicked := slices.DeleteFunc(slices.Clone(errs), func(err error) bool {
+		return err == nil || !strings.Contains(err.Error(), "oops")
+	})
+	list := must(s.Accounts(t.Context(), "org", account.Page{Limit: 300}))
+	same(t, "succeeded, failed, panicked, there", [4]int{150, 25, 25, 151},
+		[4]int{count(errs, nil), count(errs, account.ErrExists), len(panicked), len(list)})
 }
 
 // TestOverwritten: a key that was kept in clear is not in the file any more after it was encrypted.
 func TestOverwritten(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "accounts.db")
 	s := openSQLite(t, path)
-	clear := bytes.Repeat([]byte("in clear"), 8)
-	encrypted := bytes.Repeat([]byte("encrypted"), 20)
+	clear, encrypted := bytes.Repeat([]byte("in clear"), 8), bytes.Repeat([]byte("encrypted"), 20)
 	for _, private := range [][]byte{clear, encrypted} {
-		_, err := s.UpdateKeys(t.Context(), func(keys []account.Key) ([]account.Key, error) {
-			if len(keys) == 0 {
-				keys = append(keys, newKey("first", account.KeyAccess, 1), newKey("second", account.KeyUser, 2))
-			}
-			keys[0].Private, keys[0].Sealed = private, len(private) == len(encrypted)
-			return keys, nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(s.UpdateKeys(t.Context(), func([]account.Key) ([]account.Key, error) {
+			first := newKey("first", account.KeyAccess, 1)
+			first.Private, first.Sealed = private, len(private) == len(encrypted)
+			return []account.Key{first, newKey("second", account.KeyUser, 2)}, nil
+		}))
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	content := must[[]byte](t)(os.ReadFile(path))
-	if bytes.Contains(content, clear) || !bytes.Contains(content, encrypted) {
+	is(t, "Close", nil, s.Close())
+	if content := must(os.ReadFile(path)); bytes.Contains(content, clear) || !bytes.Contains(content, encrypted) {
 		t.Error("the key is still in the file")
 	}
 }

@@ -1,6 +1,7 @@
 // Package store keeps accounts, grants, signing keys and usage in an SQL database: an SQLite file for one server
-// (OpenSQLite), or PostgreSQL for several servers that share it (OpenPostgres). Both have the same tables and the same
-// statements. What differs between them is behind the interface database.
+// (OpenSQLite), or PostgreSQL for several servers that share it (OpenPostgres). Both have the same tables and
+// statements; the interface database hides the differences. It does not decide which changes are allowed: callers pass
+// functions that do.
 //
 // Start with schema.go for the tables, and with sqlite.go and postgres.go for how a change becomes durable.
 package store
@@ -18,7 +19,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/access/usage"
 )
 
-// Store is an account.Store and a usage.Store in a database.
+// Store implements account.Store and usage.Store with a database.
 type Store struct {
 	db     database
 	logger *zap.Logger
@@ -33,15 +34,15 @@ type Store struct {
 
 // database is SQLite or PostgreSQL. Statements name their parameters $1, $2, and so on.
 type database interface {
-	// read runs statements that change nothing. In a snapshot all of them see the same moment.
+	// read runs statements that change nothing. In a snapshot they all see the same state.
 	read(ctx context.Context, run func(*tx) error) error
 	snapshot(ctx context.Context, run func(*tx) error) error
-	// write runs a transaction, and makes it durable before it returns nil. run may be repeated.
+	// write runs a transaction, and makes it durable before it returns nil. It may call run several times.
 	write(ctx context.Context, run func(*tx) error) error
-	// fill is a write that may take longer than a call, and is run once.
+	// fill is a write that may take longer than other calls. It calls run once.
 	fill(ctx context.Context, run func(*tx) error) error
-	// watch asks the database twice a second until ctx ends, and tells the store whether it answered and what other
-	// servers changed.
+	// watch polls the database twice a second until ctx ends. It reports to the store whether the database responds and
+	// what other servers have changed.
 	watch(ctx context.Context, s *Store)
 	now() time.Time
 	close() error
@@ -51,15 +52,15 @@ type database interface {
 type tx struct {
 	ctx context.Context
 	querier
-	// forUpdate ends a SELECT whose rows are locked until the transaction ends.
+	// forUpdate is the end of a SELECT that locks its rows until the transaction ends.
 	forUpdate string
-	// changes are the organizations that the transaction changes, and keysChanged for the signing keys.
+	// changes are the organizations that the transaction changes, with keysChanged for the signing keys.
 	changes []string
-	// touched is whether a statement has changed a row.
+	// touched is whether the transaction has changed a row.
 	touched bool
 }
 
-// keysChanged stands in a list of changed organizations for the signing keys. No organization has an empty name.
+// keysChanged represents the signing keys in a list of changed organizations. No organization has an empty name.
 const keysChanged = ""
 
 type querier interface {
@@ -82,7 +83,7 @@ func (t *tx) exec(sql string, args ...any) (rows int64, err error) {
 	return rows, err
 }
 
-// each calls a function for every row, after it has been read into fields.
+// each reads each row into fields, and then calls a function.
 func (t *tx) each(fields []any, row func() error, sql string, args ...any) error {
 	rows, err := t.querier.query(t.ctx, sql, args)
 	if err != nil {
@@ -100,7 +101,7 @@ func (t *tx) each(fields []any, row func() error, sql string, args ...any) error
 	return rows.Err()
 }
 
-// list reads rows; fields are those of one of them.
+// list reads all rows. fields returns the fields of a row.
 func list[T any](t *tx, fields func(*T) []any, sql string, args ...any) (all []T, err error) {
 	var one T
 	err = t.each(fields(&one), func() error {
@@ -131,8 +132,8 @@ func (s *Store) read(ctx context.Context, run func(*tx) error) error {
 	return err
 }
 
-// write runs a transaction. Even if it fails, the revisions of what it changed rise: a commit whose answer was lost may
-// have taken place.
+// write runs a transaction. It raises the revisions of what it changes even after an error: a commit whose response was
+// lost may have succeeded.
 func (s *Store) write(ctx context.Context, run func(*tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -148,7 +149,7 @@ func (s *Store) write(ctx context.Context, run func(*tx) error) error {
 	for _, subject := range changes {
 		s.revisions.changed(subject)
 	}
-	if touched || err != nil { // what changes no row needs no room on the disk
+	if touched || err != nil { // without a change, success does not show that the disk has room
 		s.health.wrote(s.logger, err)
 	}
 	return err
@@ -163,7 +164,7 @@ func newStore(db database, logger *zap.Logger) *Store {
 	return s
 }
 
-// Close waits for the calls that are under way and closes the database. Later calls fail.
+// Close waits for running calls and closes the database. Later calls fail.
 func (s *Store) Close() (err error) {
 	s.once.Do(func() {
 		s.stop()
@@ -179,7 +180,7 @@ func (s *Store) Now() time.Time { return s.db.now() }
 
 var errClosed = errors.New("the store is closed")
 
-// revisions count changes, as account.Store describes.
+// revisions count changes as account.Store describes.
 type revisions struct {
 	organizations sync.Map // name → *atomic.Uint64
 	keys          atomic.Uint64
@@ -197,8 +198,8 @@ func (r *revisions) Revision(organization string) *atomic.Uint64 {
 // KeysRevision implements account.Store.
 func (r *revisions) KeysRevision() *atomic.Uint64 { return &r.keys }
 
-// changed does nothing for an organization without a number: what depends on it asks for the number first, and then
-// reads the store.
+// changed raises the revision of an organization if it was ever read. Callers read the revision before the store, so
+// nothing that they know depends on one that was not read.
 func (r *revisions) changed(subject string) {
 	if subject == keysChanged {
 		r.keys.Add(1)
@@ -207,7 +208,7 @@ func (r *revisions) changed(subject string) {
 	}
 }
 
-// missed is for changes of which it is not known what they changed.
+// missed raises all revisions, for changes that were missed.
 func (r *revisions) missed() {
 	r.keys.Add(1)
 	r.organizations.Range(func(_, known any) bool {

@@ -13,8 +13,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/access/usage"
 )
 
-// usageBatch is how many rows of usage one statement adds. With nine columns each they are far from the largest number
-// of parameters of a statement: 32,766 in SQLite, 65,535 in PostgreSQL.
+// usageBatch is the number of rows of usage that one statement adds. The maximum number of parameters, nine per row, is
+// 32,766 in SQLite and 65,535 in PostgreSQL.
 const usageBatch = 200
 
 type usageKey struct {
@@ -30,8 +30,8 @@ func (k usageKey) compare(other usageKey) int {
 		cmp.Compare(k.start, other.start), cmp.Compare(k.account, other.account), cmp.Compare(k.scope, other.scope))
 }
 
-// AddUsage implements usage.Store. Each count is added to its hour, its day and its month, of its account and of the
-// whole organization.
+// AddUsage implements usage.Store. It adds each count to its hour, day and month, for the account and for the whole
+// organization.
 func (s *Store) AddUsage(ctx context.Context, f usage.Flush) error {
 	sums := make(map[usageKey]account.Usage)
 	for _, c := range f.Counts {
@@ -48,14 +48,14 @@ func (s *Store) AddUsage(ctx context.Context, f usage.Flush) error {
 			sums[key] = sums[key].Add(c.Usage)
 		}
 	}
-	// In the same order on all servers, so that no two wait for each other.
+	// In the same order on all servers, to prevent deadlocks.
 	keys := slices.SortedFunc(maps.Keys(sums), usageKey.compare)
 	return s.write(ctx, func(t *tx) error {
 		first, err := t.exec(insert("maps_usage_flushes", "node, number, seen_at", 1)+
 			` ON CONFLICT (node) DO UPDATE SET number = excluded.number, seen_at = excluded.seen_at
 			WHERE maps_usage_flushes.number < excluded.number`, f.Node, int64(f.Number), s.Now().Unix())
 		if err != nil || first == 0 {
-			return err // it was added before
+			return err // the flush was added before
 		}
 		for batch := range slices.Chunk(keys, usageBatch) {
 			args := make([]any, 0, 9*len(batch))
@@ -129,7 +129,7 @@ func (s *Store) Usage(ctx context.Context, q usage.Query) (rows []usage.Row, err
 		sql += " AND scope = " + arg(string(q.Scope))
 	}
 	if q.After != nil {
-		// The first condition lets the database begin there.
+		// The first condition is for the index.
 		from := arg(q.After.Start)
 		sql += " AND start >= " + from + " AND (start, account, scope) > (" + from + ", " + arg(q.After.Account) + ", " +
 			arg(string(q.After.Scope)) + ")"
@@ -160,10 +160,9 @@ func (s *Store) MarkQuota(ctx context.Context, m usage.Mark) (first bool, err er
 }
 
 const (
-	// minutesKept is how long minutes are kept, from their beginning; quotas need the present one only.
+	// minutesKept is how long minutes are kept. Quotas need only the current one.
 	minutesKept = 10 * time.Minute
-	// flushesKept is how long the number of the last flush of a process is kept. A process that repeats a flush does so
-	// for less long.
+	// flushesKept is how long the number of the last flush of a process is kept, longer than a flush is repeated.
 	flushesKept = 32 * 24 * time.Hour
 	// marksKept is how long marks are kept after their window.
 	marksKept = time.Hour
@@ -205,13 +204,13 @@ func (s *Store) SweepUsage(ctx context.Context, keep usage.Retention) error {
 	return nil
 }
 
-// agingClock is the time by which usage becomes old. A clock that is wrong for a while must not remove what is kept for
-// months, so this clock advances no faster than time passes, and it says nothing for its first hour.
+// agingClock is the clock for removing old usage. A clock that is temporarily ahead must not remove months of it, so
+// this clock advances no faster than the monotonic clock, and is not used in its first hour.
 type agingClock struct {
 	mu      sync.Mutex
 	started time.Time // by the monotonic clock
 	read    time.Time // when it was last read, by the monotonic clock
-	at      time.Time // what it said then
+	at      time.Time // its time then
 }
 
 const agingDelay = time.Hour
@@ -221,7 +220,7 @@ func (c *agingClock) begin(now time.Time) {
 	c.read, c.at = c.started, now
 }
 
-// now returns the earlier of what the database's clock says and what this clock can have reached.
+// now returns the earlier of the time of the database's clock and the latest time that this clock can have reached.
 func (c *agingClock) now(said time.Time) (now time.Time, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

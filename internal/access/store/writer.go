@@ -10,16 +10,16 @@ import (
 	"sync/atomic"
 )
 
-// maxBatch is how many changes share one commit at most.
+// maxBatch is the maximum number of changes in one commit.
 const maxBatch = 256
 
-// writer makes all changes of an SQLite file, on one connection. The changes that wait while a commit is on its way to
-// the disk share the next one, so that the disk's rate of syncs does not bound the number of changes. One that fails
-// leaves the others alone.
+// writer makes all changes of an SQLite file, on one connection. Changes that wait during a commit share the next
+// commit, so that the rate of changes is not limited to the disk's rate of syncs. A change that fails does not affect
+// the others.
 type writer struct {
 	session *session
 	db      *sql.DB
-	present func() error // returns an error if what is written would be lost
+	present func() error // returns an error if changes would be lost
 	calls   chan *call
 	closing chan struct{}
 	closed  chan struct{}
@@ -28,7 +28,7 @@ type writer struct {
 // call is one change.
 type call struct {
 	run   func(*tx) error
-	taken atomic.Bool // by the writer, or by a caller that gave up
+	taken atomic.Bool // by the writer, or by a caller that gives up
 	err   error
 	done  chan struct{}
 }
@@ -40,8 +40,8 @@ func newWriter(session *session, db *sql.DB, present func() error) *writer {
 	return w
 }
 
-// do returns when the change is on the disk, or has failed. A caller whose context ends takes back a change that still
-// waits; the outcome of one that has begun is awaited.
+// do returns when the change is on disk or has failed. If the context ends, it gives up a change that is still waiting,
+// but waits for the result of one that has begun.
 func (w *writer) do(ctx context.Context, run func(*tx) error) error {
 	c := &call{run: run, done: make(chan struct{})}
 	select {
@@ -81,7 +81,7 @@ func (w *writer) loop() {
 	}
 }
 
-// gather returns the changes that wait now.
+// gather returns the changes that are waiting.
 func (w *writer) gather(first *call) []*call {
 	batch := []*call{first}
 	for len(batch) < maxBatch {
@@ -106,7 +106,7 @@ func (w *writer) commit(batch []*call) {
 	batch = batch[:n]
 	err := w.present()
 	if err == nil && n > 0 {
-		// A savepoint for each change would cost a copy of every page that it touches. Most batches have none that fails.
+		// A savepoint for each change would copy every page that it changes. In most batches no change fails.
 		err = w.session.transaction(context.Background(), "BEGIN IMMEDIATE", func(t *tx) error {
 			for _, c := range batch {
 				if c.err = c.protected(t); c.err != nil && n > 1 {
@@ -133,16 +133,16 @@ func (w *writer) commit(batch []*call) {
 	}
 	for _, c := range batch {
 		if err != nil {
-			c.err = err // even "not found" may rest on what another change of the transaction wrote
+			c.err = err // even "not found" may depend on another change of the transaction
 		}
 		close(c.done)
 	}
 }
 
-// errAgain: a change of a batch failed, so the batch is undone, and repeated with a savepoint for each change.
+// errAgain means that a change of a batch failed. The batch is repeated with a savepoint for each change.
 var errAgain = errors.New("a change failed")
 
-// attempt runs a change, and undoes it if it fails. The error is that of the whole transaction.
+// attempt runs a change with a savepoint. The returned error is that of the whole transaction.
 func (c *call) attempt(t *tx) error {
 	if _, err := t.exec("SAVEPOINT change"); err != nil {
 		return err
@@ -156,7 +156,7 @@ func (c *call) attempt(t *tx) error {
 	return err
 }
 
-// protected turns a panic in one change into its error.
+// protected converts a panic of the change into an error.
 func (c *call) protected(t *tx) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -177,8 +177,8 @@ func newSession(ctx context.Context, db *sql.DB) (*session, error) {
 	return &session{conn, make(map[string]*sql.Stmt)}, sqliteError(err)
 }
 
-// Close also finalizes the statements, which database/sql leaves to those who prepare them on a connection. SQLite
-// keeps a connection with open statements, and moves everything into the file itself only when the last one closes.
+// Close closes the prepared statements first. SQLite keeps a connection with open statements, and checkpoints the file
+// only when its last connection closes.
 func (s *session) Close() error {
 	for _, statement := range s.prepared {
 		_ = statement.Close()
@@ -186,7 +186,7 @@ func (s *session) Close() error {
 	return s.Conn.Close()
 }
 
-// transaction commits if run returns nil. begin is how it begins.
+// transaction runs a transaction that starts with the statement begin. It commits if run returns nil.
 func (s *session) transaction(ctx context.Context, begin string, run func(*tx) error) error {
 	if _, err := s.exec(ctx, begin, nil); err != nil {
 		return err
@@ -196,7 +196,7 @@ func (s *session) transaction(ctx context.Context, begin string, run func(*tx) e
 		_, err = s.exec(ctx, "COMMIT", nil)
 	}
 	if err != nil {
-		// Some errors, such as a full disk, have ended it already.
+		// Some errors, such as that of a full disk, end the transaction.
 		_, _ = s.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
 	}
 	return err
@@ -231,8 +231,7 @@ func (s *session) query(ctx context.Context, text string, args []any) (rows, err
 	return found(statement.QueryContext(ctx, args...))
 }
 
-// statement returns nil for one that is not kept: those of the schema, of which prepared ones may outlive their tables,
-// and long ones.
+// statement returns nil for statements that are not kept prepared: long ones and those of the schema.
 func (s *session) statement(ctx context.Context, text string) (*sql.Stmt, error) {
 	if len(text) > maxPrepared || strings.HasPrefix(text, "CREATE") || strings.HasPrefix(text, "PRAGMA") {
 		return nil, nil

@@ -9,25 +9,25 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/access/account"
 )
 
-// MaxUnits is the largest number of units of a request. It keeps sums far from the largest number.
+// MaxUnits is the maximum number of units of a request. It prevents overflows of sums.
 const MaxUnits = 1 << 32
 
-// Limits are the quotas that a request is compared with. Both may be nil.
+// Limits are the quotas for a request. Both may be nil.
 type Limits struct{ Account, Organization *account.Limits }
 
-// minutes reports whether the use of single minutes has to be kept.
+// minutes reports whether usage must be kept by the minute.
 func (l Limits) minutes() bool { return l.Account.HasMinutes() || l.Organization.HasMinutes() }
 
-// Counter counts for one account. A cached access token keeps its account's Counter.
+// Counter counts the requests of one account. Cached access tokens hold their account's Counter.
 type Counter struct {
 	tally
 	meter        *Meter
 	organization *organization
 	used         int64 // when a request was last counted, in Unix seconds
-	gone         bool  // another Counter has taken its place
+	replaced     bool  // by another Counter
 }
 
-// Entry is a request that was counted. The zero Entry, and one of a nil Counter, count nothing.
+// Entry is a request that was counted. The zero Entry and that of a nil Counter count nothing.
 type Entry struct {
 	counter *Counter
 	scopes  account.ScopeSet
@@ -35,19 +35,19 @@ type Entry struct {
 	unix    int64
 }
 
-// Exceeded is the error for a request beyond a quota.
+// Exceeded is the error for a request that exceeds a quota.
 type Exceeded struct {
 	Subject
 	Quota account.Quota
-	// Remaining is how much is left of it: more than 0 if a request asks for several units at once.
+	// Remaining is what is left of the quota. It may be more than 0 for a request of several units.
 	Remaining int64
 	// Reset is the time until the next window begins, in whole seconds, at least 1.
 	Reset time.Duration
-	// Length is that of the window.
+	// Length is the length of the window.
 	Length time.Duration
 }
 
-// Error names the quota, for the operator.
+// Error names the quota, for operators.
 func (e *Exceeded) Error() string {
 	whose := "account"
 	if e.Account == "" {
@@ -59,12 +59,12 @@ func (e *Exceeded) Error() string {
 	return "the " + whose + "'s quota of " + e.Quota.String() + " is used up"
 }
 
-// errUnsettled: the clock was set again and again while a request asked the store.
-var errUnsettled = errors.New("how much of the quotas is used is not known: the clock is being set")
+// errUnsettled means that the clock was set several times while a request read the store.
+var errUnsettled = errors.New("the use of the quotas is unknown: the clock is being set")
 
-// Admit counts a request under scopes, with 1 unit, unless it is beyond a quota: then it counts as refused, and the
-// error is an *Exceeded. Any other error means that what was used is not known and the store did not answer. unix is
-// the present time in seconds. Only the first request after a start, or after quotas were added, asks the store.
+// Admit counts a request under scopes, with 1 unit. If it exceeds a quota, it counts as refused, and the error is an
+// *Exceeded. Any other error means that the current use is unknown because the store is unavailable. unix is the
+// current time in seconds. Only the first request after a start, or after quotas were added, reads the store.
 func (c *Counter) Admit(ctx context.Context, scopes account.ScopeSet, limits Limits, unix int64) (Entry, error) {
 	if c == nil || scopes == 0 {
 		return Entry{}, nil
@@ -79,17 +79,17 @@ func (c *Counter) Admit(ctx context.Context, scopes account.ScopeSet, limits Lim
 			return Entry{}, over
 		}
 		if err := c.meter.load(ctx, c.Subject, limits); err != nil {
-			return Entry{}, fmt.Errorf("asking the store how much of the quotas is used: %w", err)
+			return Entry{}, fmt.Errorf("reading the use of the quotas: %w", err)
 		}
 		e.unix = c.meter.now().Unix()
 	}
 	return Entry{}, errUnsettled
 }
 
-// take counts requests and units if no quota forbids it. If one does, a request counts as refused. known is false if it
-// is not known how much is used.
+// take counts requests and units if no quota is exceeded, and otherwise a request as refused. known is false if the
+// current use is unknown.
 func (e *Entry) take(requests, units int64) (over *Exceeded, known bool) {
-	c, turn := e.lock()
+	c, parity := e.lock()
 	defer e.unlock()
 	o := c.organization
 	unix, known := c.ready(e.limits.Account, e.unix)
@@ -110,30 +110,30 @@ func (e *Entry) take(requests, units int64) (over *Exceeded, known bool) {
 	}
 	switch {
 	case over == nil:
-		e.add(turn, unix, account.Usage{Requests: requests, Units: units})
+		e.add(parity, unix, account.Usage{Requests: requests, Units: units})
 	case requests > 0:
-		e.add(turn, unix, account.Usage{Refused: 1})
+		e.add(parity, unix, account.Usage{Refused: 1})
 	}
 	return over, true
 }
 
-// lock locks the account's Counter, and its organization if that has quotas.
-func (e *Entry) lock() (c *Counter, turn uint32) {
+// lock locks the account's Counter, and its organization if that has quotas. The counts belong to the returned parity.
+func (e *Entry) lock() (c *Counter, parity uint32) {
 	for {
 		c = e.counter
 		c.mu.Lock()
-		if !c.gone {
+		if !c.replaced {
 			break
 		}
 		c.mu.Unlock()
 		e.counter = c.meter.Counter(c.Organization, c.Account)
 	}
 	c.used = e.unix
-	turn = c.organization.turn.Load() & 1
+	parity = c.organization.flushes.Load() & 1
 	if e.limits.Organization != nil {
 		c.organization.mu.Lock()
 	}
-	return c, turn
+	return c, parity
 }
 
 func (e *Entry) unlock() {
@@ -143,25 +143,25 @@ func (e *Entry) unlock() {
 	e.counter.mu.Unlock()
 }
 
-// add counts while everything is locked.
-func (e *Entry) add(turn uint32, unix int64, u account.Usage) {
+// add counts while the Entry is locked.
+func (e *Entry) add(parity uint32, unix int64, u account.Usage) {
 	minute := e.limits.minutes()
-	e.counter.add(turn, e.scopes, unix, minute, u)
+	e.counter.add(parity, e.scopes, unix, minute, u)
 	if e.limits.Organization != nil {
-		e.counter.organization.add(turn, e.scopes, unix, minute, u)
+		e.counter.organization.add(parity, e.scopes, unix, minute, u)
 	}
 }
 
-// count adds to what was counted, whatever the quotas say.
+// count adds to the counts without a check of quotas.
 func (e *Entry) count(unix int64, u account.Usage) {
-	_, turn := e.lock()
+	_, parity := e.lock()
 	defer e.unlock()
-	e.add(turn, unix, u)
+	e.add(parity, unix, u)
 }
 
-// Charge sets the units of a request, instead of 1, unless they are beyond a quota: then the whole request counts as
-// refused, and the error is an *Exceeded. It is called once at most, with 0 to MaxUnits units. The units belong to the
-// moment at which they become known.
+// Charge sets the units of a request, which are 1 before. If they exceed a quota, the whole request counts as refused,
+// and the error is an *Exceeded. It is called at most once, with 0 to MaxUnits units, which count in the current
+// window.
 func (e *Entry) Charge(units int64) error {
 	units = min(max(units, 0), MaxUnits)
 	if e.counter == nil || units == 1 {
@@ -181,7 +181,7 @@ func (e *Entry) Charge(units int64) error {
 	return nil
 }
 
-// Count sets the units of a request, instead of 1, when the work is done: they are counted even if a quota is exceeded.
+// Count sets the units of a request when its work is done. They count even if they exceed a quota.
 func (e *Entry) Count(units int64) {
 	units = min(max(units, 0), MaxUnits)
 	if e.counter != nil && units != 1 {
@@ -189,7 +189,7 @@ func (e *Entry) Count(units int64) {
 	}
 }
 
-// Failed counts that the response has a status of 500 or more.
+// Failed counts a response with a status of 500 or more.
 func (e *Entry) Failed() {
 	if e.counter != nil {
 		e.count(e.unix, account.Usage{Errors: 1})

@@ -8,7 +8,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/access/account"
 )
 
-// flush hands what was counted to the store: of all organizations, or only of those in which a quota is nearly used up.
+// flush sends the counts to the store: of all organizations, or only of those with a quota that is nearly used up.
 func (m *Meter) flush(ctx context.Context, all bool) error {
 	if err := m.begin(ctx); err != nil {
 		return err
@@ -28,10 +28,10 @@ func (m *Meter) flush(ctx context.Context, all bool) error {
 		}
 	}
 	m.mu.Unlock()
-	return m.handOver(chosen)
+	return m.send(chosen)
 }
 
-// load finds out how much of its quotas a subject has used, after everything that was counted is in the store.
+// load reads the use of a subject's quotas, after sending the counts of its organization to the store.
 func (m *Meter) load(ctx context.Context, s Subject, limits Limits) error {
 	if err := m.begin(ctx); err != nil {
 		return err
@@ -41,9 +41,9 @@ func (m *Meter) load(ctx context.Context, s Subject, limits Limits) error {
 	o := m.organizations[s.Organization]
 	m.mu.Unlock()
 	if o == nil {
-		return nil // forgotten just now; the next attempt finds another one
+		return nil // removed just now; the next attempt makes another one
 	}
-	return m.handOver([]*organization{o})
+	return m.send([]*organization{o})
 }
 
 func (m *Meter) begin(ctx context.Context) error {
@@ -57,9 +57,9 @@ func (m *Meter) begin(ctx context.Context) error {
 
 func (m *Meter) end() { <-m.flushing }
 
-// handOver sends what organizations have counted. What a flush that failed held goes first.
-func (m *Meter) handOver(organizations []*organization) error {
-	err := m.settle()
+// send sends the counts of organizations to the store, after those of a failed flush.
+func (m *Meter) send(organizations []*organization) error {
+	err := m.sendPending()
 	for len(organizations) > 0 && err == nil {
 		var flush Flush
 		n := 0
@@ -70,7 +70,7 @@ func (m *Meter) handOver(organizations []*organization) error {
 			m.number++
 			flush.Node, flush.Number = m.node, m.number
 			m.pending = &flush
-			err = m.settle()
+			err = m.sendPending()
 		}
 		for _, o := range organizations[:n] {
 			if err == nil {
@@ -87,8 +87,8 @@ func (m *Meter) handOver(organizations []*organization) error {
 	return nil
 }
 
-// settle sends the pending flush, if there is one. After an error it is sent again, since it may have arrived.
-func (m *Meter) settle() error {
+// sendPending sends the pending flush, if there is one. After an error it is sent again, since it may have arrived.
+func (m *Meter) sendPending() error {
 	if m.pending == nil {
 		return nil
 	}
@@ -112,28 +112,27 @@ func (m *Meter) members(o *organization) []*Counter {
 	return list
 }
 
-// drain takes what was counted so far. Requests that saw the turn before it changes have counted for their
-// organization, too, when their Counter can be locked.
+// drain takes the counts so far. Requests that read the old parity have counted for their organization, too, when their
+// Counter can be locked.
 func (o *organization) drain(counters []*Counter) (counts []Count) {
-	turn := (o.turn.Add(1) - 1) & 1
+	parity := (o.flushes.Add(1) - 1) & 1
 	for _, c := range counters {
 		c.mu.Lock()
-		for _, n := range c.counts[turn] {
+		for _, n := range c.counts[parity] {
 			if n.Usage != (account.Usage{}) {
 				counts = append(counts, Count{c.Subject, account.AllScopes[n.scope], n.start, n.minute, n.Usage})
 			}
 		}
-		c.counts[turn] = c.counts[turn][:0]
+		c.counts[parity] = c.counts[parity][:0]
 		c.mu.Unlock()
 	}
 	o.mu.Lock()
-	o.counts[turn] = o.counts[turn][:0]
+	o.counts[parity] = o.counts[parity][:0]
 	o.mu.Unlock()
 	return counts
 }
 
-// refresh reads how much of their quotas an organization and its accounts have used, and reports the levels that were
-// reached.
+// refresh reads the use of the quotas of an organization and its accounts, and reports the levels that were reached.
 func (m *Meter) refresh(o *organization) error {
 	tallies := []*tally{&o.tally}
 	for _, c := range m.members(o) {
@@ -165,7 +164,7 @@ func (m *Meter) refresh(o *organization) error {
 	var reached []Reached
 	for _, t := range limited {
 		t.mu.Lock()
-		if t.holds(now.Unix()) {
+		if t.isCurrent(now.Unix()) {
 			t.use(of[t.Account])
 			reached = append(reached, t.reached()...)
 		}
@@ -174,8 +173,8 @@ func (m *Meter) refresh(o *organization) error {
 	return m.report(reached)
 }
 
-// holds reports whether a moment lies in all present windows, so that totals of it are those of the windows.
-func (t *tally) holds(unix int64) bool {
+// isCurrent reports whether a time is in all current windows, so that its totals are those of the windows.
+func (t *tally) isCurrent(unix int64) bool {
 	for i := range t.windows {
 		if !t.windows[i].has(unix) {
 			return false
@@ -184,10 +183,10 @@ func (t *tally) holds(unix int64) bool {
 	return true
 }
 
-// report writes down that levels were reached, and tells of those of which no process has told.
+// report records levels that were reached, and calls Meter.notify for those that no process has recorded before.
 func (m *Meter) report(reached []Reached) (err error) {
 	for _, r := range reached {
-		if m.hear == nil {
+		if m.notify == nil {
 			return nil
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
@@ -196,13 +195,13 @@ func (m *Meter) report(reached []Reached) (err error) {
 		if failed != nil {
 			err = errors.Join(err, failed)
 		} else if first {
-			m.hear(r)
+			m.notify(r)
 		}
 	}
 	return err
 }
 
-// isClose reports whether a quota of the organization or of one of its accounts is nearly used up. Meter.mu is held.
+// isClose reports whether a quota of the organization or of one of its accounts is nearly used up. Meter.mu is locked.
 func (o *organization) isClose() bool {
 	tallies := []*tally{&o.tally}
 	for _, c := range o.counters {
@@ -219,12 +218,12 @@ func (o *organization) isClose() bool {
 	return false
 }
 
-// forgetIdle gives up Counters that were not used for a while and have nothing to flush. Meter.mu is held.
+// forgetIdle removes idle Counters that have nothing to flush. Meter.mu is locked.
 func (o *organization) forgetIdle(now int64) {
 	for id, c := range o.counters {
 		c.mu.Lock()
 		if len(c.counts[0])+len(c.counts[1]) == 0 && now-c.used > idleAfter {
-			c.gone = true
+			c.replaced = true
 			delete(o.counters, id)
 		}
 		c.mu.Unlock()

@@ -1,447 +1,496 @@
-package usage
+package usage_test
 
 import (
 	"context"
 	"errors"
+	"fmt"
+	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.uber.org/zap"
 
 	"github.com/mapsedge/caddy-maps/internal/access/account"
+	"github.com/mapsedge/caddy-maps/internal/access/store"
+	"github.com/mapsedge/caddy-maps/internal/access/usage"
 )
 
-// TestCounts: requests, refusals, errors and units arrive in the store, under every scope, and once.
-func TestCounts(t *testing.T) {
-	w := newWorld(t)
-	m := w.meter()
-	c := m.Counter("org", "sa_a")
-	e, err := c.Admit(t.Context(), both, Limits{}, w.unix())
-	if err != nil {
-		t.Fatal(err)
+var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+
+// world is a real store that can be made to fail, and a clock that can be set.
+type world struct {
+	usage.Store
+	clock atomic.Int64
+	calls atomic.Int64 // of AddUsage
+
+	mu     sync.Mutex
+	before error // of AddUsage, which then adds nothing
+	after  error // of AddUsage, which has added all the same
+	down   error // of AddUsage and Totals
+	heard  []usage.Reached
+}
+
+var errDown = errors.New("the store is down")
+
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	s := must(store.OpenSQLite(filepath.Join(t.TempDir(), "usage.db"), zap.NewNop()))
+	t.Cleanup(func() { _ = s.Close() })
+	w := &world{Store: s}
+	w.set(noon)
+	return w
+}
+
+func (w *world) now() time.Time   { return time.Unix(0, w.clock.Load()).UTC() }
+func (w *world) set(at time.Time) { w.clock.Store(at.UnixNano()) }
+
+func (w *world) meter() *usage.Meter {
+	return usage.NewMeter(w, w.now, func(r usage.Reached) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.heard = append(w.heard, r)
+	})
+}
+
+// fail sets what the next calls return.
+func (w *world) fail(before, after, down error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.before, w.after, w.down = before, after, down
+}
+
+func (w *world) AddUsage(ctx context.Context, f usage.Flush) error {
+	w.calls.Add(1)
+	w.mu.Lock()
+	before, after := errors.Join(w.before, w.down), w.after
+	w.mu.Unlock()
+	if before != nil {
+		return before
 	}
-	e.Failed()
-	if err := e.Charge(7); err != nil {
-		t.Fatal(err)
+	return errors.Join(w.Store.AddUsage(ctx, f), after)
+}
+
+func (w *world) Totals(ctx context.Context, organization string, accounts []string, at time.Time) ([]usage.Total, error) {
+	w.mu.Lock()
+	down := w.down
+	w.mu.Unlock()
+	if down != nil {
+		return nil, down
 	}
-	late, err := c.Admit(t.Context(), tile, Limits{}, w.unix())
-	if err != nil {
-		t.Fatal(err)
+	return w.Store.Totals(ctx, organization, accounts, at)
+}
+
+// sum is what the store has of an organization.
+func (w *world) sum(organization string) (u account.Usage) {
+	for _, row := range must(w.Usage(context.Background(), usage.Query{Organization: organization, Step: account.StepMonth,
+		From: noon.AddDate(0, -3, 0), To: noon.AddDate(0, 3, 0), Limit: 10_000})) {
+		u = u.Add(row.Usage)
 	}
-	late.Count(100)
-	none := Limits{Account: limits(quota("TILE", account.UnitRequests, account.WindowDay, 0))}
-	if admit(t, c, tile, none, w.unix()) {
-		t.Error("a request passed a quota of nothing")
+	return u
+}
+
+// limits are those of one quota.
+func limits(scope string, unit account.Unit, window account.Window, limit int64) *account.Limits {
+	return account.NewLimits([]account.Quota{{Scope: scope, Unit: unit, Window: window, Limit: limit}})
+}
+
+// daily is an account's quota of requests a day.
+func daily(limit int64) usage.Limits {
+	return usage.Limits{Account: limits("TILE", account.UnitRequests, account.WindowDay, limit)}
+}
+
+var (
+	tile = account.ScopeTile.Set()
+	both = tile | account.ScopeDirection.Set()
+)
+
+// admit counts a request now, and reports whether it passed.
+func (w *world) admit(t testing.TB, c *usage.Counter, l usage.Limits) bool {
+	t.Helper()
+	_, err := c.Admit(context.Background(), tile, l, w.now().Unix())
+	if _, exceeded := errors.AsType[*usage.Exceeded](err); err != nil && !exceeded {
+		t.Errorf("Admit: %v", err)
 	}
-	flush(t, m)
-	flush(t, m)
-	rows, err := w.Usage(t.Context(), Query{Organization: "org", Step: account.StepDay, From: noon.Truncate(24 * time.Hour),
-		To: noon, Limit: 10})
-	want := []Row{
-		{noon.Truncate(24 * time.Hour), "sa_a", "DIRECTION", account.Usage{Requests: 1, Errors: 1, Units: 7}},
-		{noon.Truncate(24 * time.Hour), "sa_a", "TILE", account.Usage{Requests: 2, Refused: 1, Errors: 1, Units: 107}},
+	return err == nil
+}
+
+// passed makes n requests and returns how many passed.
+func (w *world) passed(t testing.TB, n int, c *usage.Counter, l usage.Limits) (passed int) {
+	t.Helper()
+	for range n {
+		if w.admit(t, c, l) {
+			passed++
+		}
 	}
-	if diff := cmp.Diff(want, rows); err != nil || diff != "" {
-		t.Errorf("error %v, (-want +got):\n%s", err, diff)
-	}
-	var zero Entry
-	zero.Failed()
-	zero.Count(5)
-	if err := zero.Charge(5); err != nil {
-		t.Error(err)
-	}
-	if _, err := (*Counter)(nil).Admit(t.Context(), tile, Limits{}, 0); err != nil {
-		t.Error(err)
+	return passed
+}
+
+func flush(t testing.TB, m *usage.Meter) {
+	t.Helper()
+	if err := m.Flush(context.Background()); err != nil {
+		t.Fatalf("Flush: %v", err)
 	}
 }
 
-// TestExact: of many requests at the same time exactly as many pass as the quotas of the account and of the organization
-// allow, also while counts are flushed and after a restart.
-func TestExact(t *testing.T) {
+func same[T any](t testing.TB, what string, want, got T) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// must returns a value that comes without an error.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+// TestCounts: requests, refusals, errors and units arrive in the store, under every scope, and once.
+func TestCounts(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
-	organization := limits(quota("*", account.UnitRequests, account.WindowMonth, 2500))
-	own := limits(quota("TILE", account.UnitRequests, account.WindowDay, 1000))
-	passed := map[string]int{}
-	for range 3 { // as after a restart, what was flushed is known
+	m := w.meter()
+	c := m.Counter("org", "sa_a")
+	e := must(c.Admit(t.Context(), both, usage.Limits{}, w.now().Unix()))
+	e.Failed()
+	same(t, "Charge", nil, e.Charge(7))
+	late := must(c.Admit(t.Context(), tile, usage.Limits{}, w.now().Unix()))
+	late.Count(100)
+	same(t, "passed of a quota of nothing", false, w.admit(t, c, daily(0)))
+	flush(t, m)
+	calls := w.calls.Load()
+	flush(t, m)
+	same(t, "calls of the store when nothing was counted", calls, w.calls.Load())
+	day := noon.Truncate(24 * time.Hour)
+	same(t, "rows", []usage.Row{
+		{Start: day, Account: "sa_a", Scope: "DIRECTION", Usage: account.Usage{Requests: 1, Errors: 1, Units: 7}},
+		{Start: day, Account: "sa_a", Scope: "TILE", Usage: account.Usage{Requests: 2, Refused: 1, Errors: 1, Units: 107}},
+	}, must(w.Usage(t.Context(), usage.Query{Organization: "org", Step: account.StepDay, From: day, To: noon, Limit: 10})))
+	zero := must((*usage.Counter)(nil).Admit(t.Context(), tile, usage.Limits{}, 0))
+	zero.Failed()
+	zero.Count(5)
+	same(t, "Charge of an entry that counts nothing", nil, zero.Charge(5))
+}
+
+// TestExact: of concurrent requests exactly as many pass as the quotas of the account and of the organization allow, also
+// while counts are flushed and after a restart.
+func TestExact(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	l := daily(1000)
+	l.Organization = limits("*", account.UnitRequests, account.WindowMonth, 2500)
+	passed := make([]atomic.Int64, 4) // by account
+	for range 3 {                     // as after a restart, what was flushed is known
 		m := w.meter()
 		ctx, stop := context.WithCancel(t.Context())
 		var flushes, all sync.WaitGroup
 		flushes.Go(func() {
 			for ctx.Err() == nil {
-				_ = m.Flush(t.Context())
+				_ = m.Flush(ctx)
 			}
 		})
-		var mu sync.Mutex
-		for _, id := range []string{"sa_a", "sa_b", "sa_c", "sa_d"} {
-			for range 4 {
-				all.Go(func() {
-					c := m.Counter("org", id)
-					for range 200 {
-						if admit(t, c, tile, Limits{own, organization}, w.unix()) {
-							mu.Lock()
-							passed[id]++
-							mu.Unlock()
-						}
-					}
-				})
-			}
+		for i := range 16 {
+			all.Go(func() {
+				passed[i%4].Add(int64(w.passed(t, 200, m.Counter("org", fmt.Sprint("sa_", i%4)), l)))
+			})
 		}
 		all.Wait()
 		stop()
 		flushes.Wait()
 		flush(t, m)
 	}
-	total := 0
-	for id, n := range passed {
-		total += n
-		if n > 1000 {
-			t.Errorf("%s passed %d times", id, n)
+	total := int64(0)
+	for i := range passed {
+		n := passed[i].Load()
+		if total += n; n > 1000 {
+			t.Errorf("account %d passed %d times", i, n)
 		}
 	}
-	sum := w.sum(t, "org")
-	if total != 2500 || sum.Requests != 2500 || sum.Requests+sum.Refused != 3*4*4*200 {
-		t.Errorf("%d requests passed, the store has %+v", total, sum)
-	}
+	same(t, "passed", 2500, total)
+	same(t, "in the store", account.Usage{Requests: 2500, Refused: 3*16*200 - 2500, Units: 2500}, w.sum("org"))
 }
 
 // TestWindows: a quota begins anew with its minute, day or month.
 func TestWindows(t *testing.T) {
+	t.Parallel()
 	for window, next := range map[account.Window]time.Time{
 		account.WindowMinute: noon.Add(time.Minute), account.WindowDay: noon.Add(12 * time.Hour),
 		account.WindowMonth: time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC),
 	} {
-		t.Run(string(window), func(t *testing.T) {
-			w := newWorld(t)
-			m := w.meter()
-			c, l := m.Counter("org", "sa_a"), Limits{Account: limits(quota("*", account.UnitUnits, window, 3))}
-			for i := range 5 {
-				if passed := admit(t, c, tile, l, w.unix()); passed != (i < 3) {
-					t.Errorf("request %d passed: %v", i, passed)
-				}
-			}
-			_, err := c.Admit(t.Context(), tile, l, w.unix())
-			over, _ := errors.AsType[*Exceeded](err)
-			if over == nil || over.Reset != next.Sub(w.now()) || over.Remaining != 0 || over.Account != "sa_a" {
-				t.Errorf("error %+v", over)
-			}
-			w.set(next.Add(-time.Second))
-			if admit(t, c, tile, l, w.unix()) {
-				t.Error("one passed in the last second")
-			}
-			w.set(next)
-			if !admit(t, c, tile, l, w.unix()) {
-				t.Error("none passed in the next window")
-			}
-			if m = w.meter(); window == account.WindowMinute { // after a restart the minute is known, too
-				flush(t, m)
-			}
-		})
+		w := newWorld(t)
+		c, l := w.meter().Counter("org", "sa_a"), usage.Limits{Account: limits("*", account.UnitUnits, window, 3)}
+		same(t, "passed", 3, w.passed(t, 5, c, l))
+		_, err := c.Admit(t.Context(), tile, l, w.now().Unix())
+		over, _ := errors.AsType[*usage.Exceeded](err)
+		if over == nil || over.Reset != next.Sub(w.now()) || over.Remaining != 0 || over.Account != "sa_a" {
+			t.Errorf("%s: error %+v", window, over)
+		}
+		w.set(next.Add(-time.Second))
+		same(t, "passed in the last second", false, w.admit(t, c, l))
+		w.set(next)
+		same(t, "passed in the next window", 3, w.passed(t, 5, c, l))
 	}
 }
 
-// TestScopes: a quota counts the scopes that it names, and a request once for each.
-func TestScopes(t *testing.T) {
-	w := newWorld(t)
-	c := w.meter().Counter("org", "sa_a")
-	l := Limits{Account: limits(quota("*", account.UnitRequests, account.WindowDay, 5),
-		quota("DIRECTION", account.UnitRequests, account.WindowDay, 1))}
-	for i, step := range []struct {
+// TestQuotas makes requests that pass or not: a quota counts the scopes that it names, and a request once for each.
+// Units beyond it turn the whole request into a refused one. Other limits take effect with the next request, with what
+// was used before they were set.
+func TestQuotas(t *testing.T) {
+	t.Parallel()
+	type step struct {
 		scopes account.ScopeSet
-		passes bool
-	}{{both, true}, {both, false}, {tile, true}, {account.ScopeONM.Set(), true}, {tile, true}, {tile, false}} {
-		if passed := admit(t, c, step.scopes, l, w.unix()); passed != step.passes {
-			t.Errorf("request %d passed: %v", i, passed)
-		}
-	}
-	_, err := c.Admit(t.Context(), both, l, w.unix())
-	if over, _ := errors.AsType[*Exceeded](err); over == nil || over.Quota.Scope != "*" && over.Quota.Scope != "DIRECTION" {
-		t.Errorf("error %v", err)
-	}
-}
-
-// TestCharge: units beyond a quota turn the whole request into a refused one, in its own window.
-func TestCharge(t *testing.T) {
-	w := newWorld(t)
-	m := w.meter()
-	c := m.Counter("org", "sa_a")
-	l := Limits{Account: limits(quota("TILE", account.UnitUnits, account.WindowMinute, 10)),
-		Organization: limits(quota("TILE", account.UnitUnits, account.WindowDay, 100))}
-	charge := func(units int64) error {
-		e, err := c.Admit(t.Context(), tile, l, w.unix())
-		if err != nil {
-			return err
-		}
-		return e.Charge(units)
-	}
-	for i, step := range []struct {
 		units  int64
+		limits usage.Limits
 		passes bool
-	}{{6, true}, {5, false}, {4, true}, {1, false}} {
-		if err := charge(step.units); (err == nil) != step.passes {
-			t.Errorf("charge %d of %d: %v", i, step.units, err)
-		}
 	}
-	flush(t, m)
-	if got := w.sum(t, "org"); got != (account.Usage{Requests: 2, Refused: 2, Units: 10}) {
-		t.Errorf("the store has %+v", got)
-	}
-	// What is taken back in a later minute makes no room there.
-	w.set(noon.Add(time.Minute))
-	e, err := c.Admit(t.Context(), tile, l, w.unix())
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.set(noon.Add(2 * time.Minute))
-	if err := charge(8); err != nil {
-		t.Fatal(err)
-	}
-	if err := e.Charge(4); err == nil {
-		t.Error("12 of 10 units passed")
-	}
-	if err := charge(3); err == nil {
-		t.Error("11 of 10 units passed")
-	}
-	if err := charge(2); err != nil {
-		t.Error(err)
-	}
-}
-
-// TestChangedQuotas: other limits take effect with the next request, with what was used before they were set.
-func TestChangedQuotas(t *testing.T) {
-	w := newWorld(t)
-	c := w.meter().Counter("org", "sa_a")
-	for range 5 {
-		admit(t, c, tile, Limits{}, w.unix())
-	}
-	day := func(limit int64) Limits {
-		return Limits{Account: limits(quota("TILE", account.UnitRequests, account.WindowDay, limit))}
-	}
-	for i, step := range []struct {
-		limits Limits
-		passes bool
-	}{{day(6), true}, {day(6), false}, {day(8), true}, {day(3), false}, {Limits{}, true}, {day(9), true}, {day(9), false},
-		{Limits{Organization: day(10).Account}, true}, {Limits{Organization: day(10).Account}, false}} {
-		if passed := admit(t, c, tile, step.limits, w.unix()); passed != step.passes {
-			t.Errorf("request %d passed: %v", i, passed)
-		}
-	}
-}
-
-// TestLostAnswers: counts are added once, whether the store failed before or after it added them.
-func TestLostAnswers(t *testing.T) {
-	w := newWorld(t)
-	m := w.meter()
-	l := Limits{Account: limits(quota("TILE", account.UnitRequests, account.WindowDay, 100))}
-	for i, failing := range []func(){
-		func() { w.fail(errAway, nil, false) }, func() { w.fail(nil, errAway, false) }, func() { w.fail(nil, nil, true) },
+	scopes := usage.Limits{Account: account.NewLimits([]account.Quota{
+		{Scope: "*", Unit: account.UnitRequests, Window: account.WindowDay, Limit: 5},
+		{Scope: "DIRECTION", Unit: account.UnitRequests, Window: account.WindowDay, Limit: 1}})}
+	units := usage.Limits{Account: limits("TILE", account.UnitUnits, account.WindowMinute, 10),
+		Organization: limits("TILE", account.UnitUnits, account.WindowDay, 100)}
+	none, ofOrganization := usage.Limits{}, usage.Limits{Organization: daily(10).Account}
+	for name, steps := range map[string][]step{
+		"scopes": {{both, 1, scopes, true}, {both, 1, scopes, false}, {tile, 1, scopes, true},
+			{account.ScopeONM.Set(), 1, scopes, true}, {tile, 1, scopes, true}, {tile, 1, scopes, false}},
+		"units": {{tile, 6, units, true}, {tile, 5, units, false}, {tile, 4, units, true}, {tile, 1, units, false}},
+		"changes": {{tile, 1, none, true}, {tile, 1, none, true}, {tile, 1, daily(3), true}, {tile, 1, daily(3), false},
+			{tile, 1, daily(5), true}, {tile, 1, daily(2), false}, {tile, 1, none, true}, {tile, 1, daily(6), true},
+			{tile, 1, daily(6), false}, {tile, 1, ofOrganization, true}},
 	} {
-		c := m.Counter("org", "sa_a")
-		for range 10 {
-			admit(t, c, tile, l, w.unix())
-		}
-		failing()
-		if m.Flush(t.Context()) == nil {
-			t.Error("a flush that failed says nothing")
-		}
-		for range 10 { // known quotas need no store
-			if !admit(t, c, tile, l, w.unix()) {
-				t.Error("a request was refused while the store was away")
+		w := newWorld(t)
+		m := w.meter()
+		want := account.Usage{}
+		for i, s := range steps {
+			e, err := m.Counter("org", "sa_a").Admit(t.Context(), s.scopes, s.limits, w.now().Unix())
+			if err == nil {
+				err = e.Charge(s.units)
+			}
+			if (err == nil) != s.passes {
+				t.Errorf("%s, request %d: %v", name, i, err)
+			}
+			u := account.Usage{Requests: 1, Units: s.units}
+			if !s.passes {
+				u = account.Usage{Refused: 1}
+			}
+			if want = want.Add(u); s.scopes == both {
+				want = want.Add(u)
 			}
 		}
-		if m.Flush(t.Context()) == nil || m.Waiting() <= 0 {
-			t.Errorf("a flush that failed again says nothing, waiting %v", m.Waiting())
-		}
-		w.fail(nil, nil, false)
 		flush(t, m)
-		if got := w.sum(t, "org"); got.Requests != int64(20*(i+1)) || m.Waiting() != 0 || m.Unflushed() != 0 {
+		same(t, name+": in the store", want, w.sum("org"))
+	}
+}
+
+// TestChargeLater: units belong to the minute in which they become known. What is taken back makes no room there.
+func TestChargeLater(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c, l := w.meter().Counter("org", "sa_a"), usage.Limits{Account: limits("TILE", account.UnitUnits, account.WindowMinute, 10)}
+	admit := func() *usage.Entry { return new(must(c.Admit(t.Context(), tile, l, w.now().Unix()))) }
+	early := admit()
+	w.set(noon.Add(time.Minute))
+	for i, charge := range []struct {
+		entry *usage.Entry
+		units int64
+		fits  bool
+	}{{admit(), 8, true}, {early, 4, false}, {admit(), 3, false}, {admit(), 2, true}} {
+		if err := charge.entry.Charge(charge.units); (err == nil) != charge.fits {
+			t.Errorf("charge %d: %v", i, err)
+		}
+	}
+}
+
+// TestLostAnswers: counts are added once, whether the store failed before or after it added them. What is known needs no
+// store.
+func TestLostAnswers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	m, l := w.meter(), daily(100)
+	for i, failure := range [][3]error{{errDown, nil, nil}, {nil, errDown, nil}, {nil, nil, errDown}} {
+		c := m.Counter("org", "sa_a")
+		same(t, "passed", 10, w.passed(t, 10, c, l))
+		w.fail(failure[0], failure[1], failure[2])
+		for range 2 {
+			if m.Flush(t.Context()) == nil || m.Waiting() <= 0 {
+				t.Errorf("a flush that failed says nothing, waiting %v", m.Waiting())
+			}
+			same(t, "passed while the store is down", 5, w.passed(t, 5, c, l))
+		}
+		w.fail(nil, nil, nil)
+		flush(t, m)
+		if got := w.sum("org"); got.Requests != int64(20*(i+1)) || m.Waiting() != 0 || m.Unflushed() != 0 {
 			t.Errorf("after failure %d the store has %+v, unflushed %d", i, got, m.Unflushed())
 		}
 	}
-	w.fail(nil, nil, true)
-	if _, err := m.Counter("org", "sa_b").Admit(t.Context(), tile, l, w.unix()); !errors.Is(err, errAway) {
+	w.fail(nil, nil, errDown)
+	if _, err := m.Counter("org", "sa_b").Admit(t.Context(), tile, l, w.now().Unix()); !errors.Is(err, errDown) {
 		t.Errorf("the first request of an account with quotas, without the store: %v", err)
 	}
-	if !admit(t, m.Counter("org", "sa_c"), tile, Limits{}, w.unix()) {
-		t.Error("a request without quotas needs the store")
-	}
-	w.fail(nil, nil, false)
-	for n := range 42 {
-		if passed := admit(t, m.Counter("org", "sa_a"), tile, l, w.unix()); passed != (n < 40) {
-			t.Errorf("request %d after that passed: %v", n, passed)
-		}
-	}
+	same(t, "passed without quotas", true, w.admit(t, m.Counter("org", "sa_c"), usage.Limits{}))
+	w.fail(nil, nil, nil)
+	same(t, "passed afterwards", 40, w.passed(t, 42, m.Counter("org", "sa_a"), l))
 }
 
 // TestNodes: what other nodes have flushed counts after the next flush.
 func TestNodes(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
-	a, b := w.meter(), w.meter()
-	l := Limits{Account: limits(quota("TILE", account.UnitRequests, account.WindowDay, 10))}
-	for range 4 {
-		admit(t, a.Counter("org", "sa_a"), tile, l, w.unix())
-		admit(t, b.Counter("org", "sa_a"), tile, l, w.unix())
+	a, b, l := w.meter(), w.meter(), daily(10)
+	for _, m := range []*usage.Meter{a, b} {
+		same(t, "passed", 4, w.passed(t, 4, m.Counter("org", "sa_a"), l))
 	}
 	flush(t, a)
 	flush(t, b)
 	flush(t, a)
-	passed := 0
-	for range 10 {
-		if admit(t, a.Counter("org", "sa_a"), tile, l, w.unix()) {
-			passed++
+	same(t, "passed of the 2 that were left", 2, w.passed(t, 10, a.Counter("org", "sa_a"), l))
+}
+
+// TestOvershoot: two servers let no more requests through beyond a quota than docs/usage.md says, at any flush interval.
+func TestOvershoot(t *testing.T) {
+	const rate = 250 // requests per second and server
+	for _, seconds := range []int64{1, 10} {
+		for name, test := range map[string]struct{ limit, most int64 }{
+			// From 80% to the limit takes longer than a flush: what the other server lets through in 2 s.
+			"slow": {2 * rate * 8 * seconds, 2 * rate},
+			// The quota is used up between two flushes: each server lets all of it through.
+			"burst": {rate * seconds / 2, rate * seconds / 2},
+		} {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				ctx, stop := context.WithCancel(t.Context())
+				var servers, flushing sync.WaitGroup
+				passed := make([]int64, 2)
+				for i := range passed {
+					m := usage.NewMeter(w, time.Now, nil)
+					m.Configure(time.Duration(seconds)*time.Second, usage.DefaultRetention)
+					flushing.Go(func() { m.Run(ctx, func(what string, err error) { t.Errorf("%s: %v", what, err) }) })
+					servers.Go(func() {
+						for refused := 0; refused < 20; time.Sleep(time.Second / rate) {
+							l := usage.Limits{Account: limits("TILE", account.UnitRequests, account.WindowMonth, test.limit)}
+							if _, err := m.Counter("org", "sa_a").Admit(ctx, tile, l, time.Now().Unix()); err == nil {
+								passed[i]++
+							} else {
+								refused++
+							}
+						}
+					})
+					time.Sleep(time.Second / rate / 2)
+				}
+				servers.Wait()
+				stop()
+				flushing.Wait()
+				if over := passed[0] + passed[1] - test.limit; over < 0 || over > test.most {
+					t.Errorf("%s, %d s between flushes: %d beyond a quota of %d, at most %d should be", name, seconds, over, test.limit,
+						test.most)
+				}
+			})
 		}
-	}
-	if passed != 2 {
-		t.Errorf("%d requests passed of the 2 that were left", passed)
 	}
 }
 
 // TestClockIsSet: neither a clock that is set back nor one that jumps ahead and returns lets more requests pass than a
 // window may have.
 func TestClockIsSet(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
-	m := w.meter()
-	l := Limits{Account: limits(quota("TILE", account.UnitRequests, account.WindowDay, 10))}
+	m, l := w.meter(), daily(10)
 	passed := map[int]int{}
 	for _, hours := range []int{0, 24, 0, 24, 402 * 24, 0, 24, -48, 0} {
-		at := noon.Add(time.Duration(hours) * time.Hour)
-		w.set(at)
-		for range 7 {
-			if admit(t, m.Counter("org", "sa_a"), tile, l, w.unix()) {
-				passed[hours]++
-			}
-		}
+		w.set(noon.Add(time.Duration(hours) * time.Hour))
+		passed[hours] += w.passed(t, 7, m.Counter("org", "sa_a"), l)
 	}
-	if diff := cmp.Diff(map[int]int{0: 10, 24: 10, 402 * 24: 7, -48: 7}, passed); diff != "" {
-		t.Errorf("passed by the day (-want +got):\n%s", diff)
-	}
+	same(t, "passed by the day", map[int]int{0: 10, 24: 10, 402 * 24: 7, -48: 7}, passed)
 	// A request that is a little late stays in the window that others have begun.
-	c := m.Counter("org", "sa_b")
-	w.set(noon.Add(12 * time.Hour))
+	late := 0
 	for i := range 12 {
-		if got := admit(t, c, tile, l, w.unix()-int64(i%3)); got != (i < 10) {
-			t.Errorf("request %d passed: %v", i, got)
-		}
+		w.set(noon.Add(12*time.Hour - time.Duration(i%3)*time.Second))
+		late += w.passed(t, 1, m.Counter("org", "sa_b"), l)
 	}
+	same(t, "passed around midnight", 10, late)
 }
 
-// TestReached: 80 and 100% are told once in a window, over all nodes and restarts.
+// TestReached: 80 and 100% are reported once in a window, over all nodes and restarts.
 func TestReached(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
-	l := Limits{Account: limits(quota("TILE", account.UnitRequests, account.WindowDay, 10)),
-		Organization: limits(quota("*", account.UnitUnits, account.WindowMonth, 1000))}
-	for range 2 {
+	l := daily(10)
+	l.Organization = limits("*", account.UnitUnits, account.WindowMonth, 1000)
+	for _, requests := range []int{7, 7, 8} {
 		m := w.meter()
-		for range 7 {
-			admit(t, m.Counter("org", "sa_a"), tile, l, w.unix())
+		if requests == 8 {
+			w.set(noon.Add(24 * time.Hour))
 		}
-		flush(t, m)
-	}
-	w.set(noon.Add(24 * time.Hour))
-	m := w.meter()
-	for range 8 {
-		admit(t, m.Counter("org", "sa_a"), tile, l, w.unix())
-		flush(t, m)
+		for range requests {
+			w.admit(t, m.Counter("org", "sa_a"), l)
+			flush(t, m)
+		}
 	}
 	var levels []int
 	for _, r := range w.heard {
-		levels = append(levels, r.Level)
-		if r.Account != "sa_a" || r.Used < 8 || !r.End.After(noon) {
+		if levels = append(levels, r.Level); r.Account != "sa_a" || r.Used < 8 || !r.End.After(noon) {
 			t.Errorf("%+v", r)
 		}
 	}
-	if diff := cmp.Diff([]int{80, 100, 80}, levels); diff != "" {
-		t.Errorf("levels (-want +got):\n%s", diff)
-	}
+	same(t, "levels", []int{80, 100, 80}, levels)
 }
 
-// TestRun: an organization with a quota that is nearly used up is flushed every second, others are not, and nothing is
-// written when nothing was counted.
+// TestRun: an organization with a quota that is nearly used up is flushed every second, others at the interval.
 func TestRun(t *testing.T) {
-	w := newWorld(t)
-	m := w.meter()
-	ctx, stop := context.WithCancel(t.Context())
-	var running sync.WaitGroup
-	running.Go(func() { m.Run(ctx, func(what string, err error) { t.Errorf("%s: %v", what, err) }) })
-	defer running.Wait()
-	defer stop()
-	l := Limits{Account: limits(quota("TILE", account.UnitRequests, account.WindowDay, 10))}
-	admit(t, m.Counter("far", "sa_a"), tile, l, w.unix())
-	for range 9 {
-		admit(t, m.Counter("close", "sa_b"), tile, l, w.unix())
-	}
-	for deadline := time.Now().Add(10 * time.Second); w.sum(t, "close").Requests != 9; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("what is close to its quota was not flushed")
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		m, l := w.meter(), daily(10)
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		go m.Run(ctx, func(what string, err error) { t.Errorf("%s: %v", what, err) })
+		w.passed(t, 1, m.Counter("far", "sa_a"), l)
+		w.passed(t, 9, m.Counter("close", "sa_b"), l)
+		for _, step := range []struct {
+			wait       time.Duration
+			close, far int64
+		}{{1100 * time.Millisecond, 9, 0}, {usage.DefaultFlush - 3*time.Second, 9, 0}, {2 * time.Second, 9, 1}} {
+			time.Sleep(step.wait)
+			synctest.Wait()
+			same(t, "in the store", [2]int64{step.close, step.far}, [2]int64{w.sum("close").Requests, w.sum("far").Requests})
 		}
-	}
-	if got := w.sum(t, "far"); got.Requests != 0 {
-		t.Errorf("what is far from its quota was flushed: %+v", got)
-	}
-	calls := w.calls.Load()
-	time.Sleep(2 * closeFlush)
-	if more := w.calls.Load() - calls; more != 0 {
-		t.Errorf("%d flushes without anything counted", more)
-	}
-	m.Configure(time.Millisecond, DefaultRetention)
-	for deadline := time.Now().Add(10 * time.Second); w.sum(t, "far").Requests != 1; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the regular flush did not come")
-		}
-	}
+	})
 }
 
 // TestIdleCounters: what is not used is forgotten, and a request that still holds it counts all the same.
 func TestIdleCounters(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	m := w.meter()
 	old := m.Counter("org", "sa_a")
-	e, err := old.Admit(t.Context(), tile, Limits{}, w.unix())
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must(old.Admit(t.Context(), tile, usage.Limits{}, w.now().Unix()))
 	flush(t, m)
-	old.mu.Lock()
-	old.used -= 2 * idleAfter
-	old.mu.Unlock()
+	same(t, "kept while in use", true, m.Counter("org", "sa_a") == old)
+	w.set(noon.Add(20 * time.Minute))
 	flush(t, m)
-	if len(m.organizations) != 0 {
-		t.Fatalf("%d organizations are kept", len(m.organizations))
-	}
-	if m.Counter("org", "sa_a") == old {
-		t.Error("the counter is kept")
-	}
+	same(t, "kept when idle", false, m.Counter("org", "sa_a") == old)
 	e.Failed()
-	admit(t, old, tile, Limits{}, w.unix())
+	w.admit(t, old, usage.Limits{})
 	flush(t, m)
-	if got := w.sum(t, "org"); got != (account.Usage{Requests: 2, Errors: 1, Units: 2}) {
-		t.Errorf("the store has %+v", got)
-	}
+	same(t, "in the store", account.Usage{Requests: 2, Errors: 1, Units: 2}, w.sum("org"))
 }
 
 func BenchmarkAdmit(b *testing.B) {
 	w := newWorld(b)
-	two := []account.Quota{quota("TILE", account.UnitRequests, account.WindowDay, account.MaxQuotaLimit),
-		quota("*", account.UnitUnits, account.WindowMonth, account.MaxQuotaLimit)}
-	for name, l := range map[string]Limits{"none": {}, "account": {Account: limits(two...)},
-		"both": {Account: limits(two...), Organization: limits(two...)}} {
+	two := account.NewLimits([]account.Quota{
+		{Scope: "TILE", Unit: account.UnitRequests, Window: account.WindowDay, Limit: account.MaxQuotaLimit},
+		{Scope: "*", Unit: account.UnitUnits, Window: account.WindowMonth, Limit: account.MaxQuotaLimit}})
+	for name, l := range map[string]usage.Limits{"none": {}, "account": {Account: two}, "both": {two, two}} {
 		b.Run("quotas="+name, func(b *testing.B) {
 			c := w.meter().Counter("org", "sa_a")
 			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := c.Admit(b.Context(), tile, l, w.unix()); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-		b.Run("parallel/quotas="+name, func(b *testing.B) {
-			m := w.meter()
 			b.RunParallel(func(pb *testing.PB) {
-				c := m.Counter("org", "sa_a")
 				for pb.Next() {
-					if _, err := c.Admit(b.Context(), tile, l, w.unix()); err != nil {
-						b.Error(err)
-					}
+					w.admit(b, c, l)
 				}
 			})
 		})
@@ -452,12 +501,10 @@ func BenchmarkAdmit(b *testing.B) {
 func BenchmarkFlush(b *testing.B) {
 	w := newWorld(b)
 	m := w.meter()
-	l := Limits{Account: limits(quota("TILE", account.UnitRequests, account.WindowDay, account.MaxQuotaLimit))}
 	for b.Loop() {
 		b.StopTimer()
 		for i := range 10_000 {
-			c := m.Counter("org"+string(rune('a'+i%20)), "sa_"+time.Duration(i).String())
-			admit(b, c, tile, l, w.unix())
+			w.admit(b, m.Counter(fmt.Sprint("org", i%20), fmt.Sprint("sa_", i)), daily(account.MaxQuotaLimit))
 		}
 		b.StartTimer()
 		flush(b, m)

@@ -1,5 +1,7 @@
-// Package usage counts what service accounts use, and compares it with their quotas. A Meter counts in memory and hands
-// what it counted to a Store from time to time. Start with meter.go.
+// Package usage counts the use of service accounts, and compares it with their quotas. A Meter counts in memory and
+// flushes the counts to a Store regularly. It does not decide what a request costs: handlers do.
+//
+// Start with Meter, and with admit.go for what happens at a request.
 package usage
 
 import (
@@ -9,49 +11,47 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/access/account"
 )
 
-// Store keeps what was used, by hour, day and month. Every request is kept exactly once, however often a flush is
-// repeated.
+// Store keeps usage by hour, day and month. Each request counts exactly once, even if a flush is repeated.
 type Store interface {
-	// AddUsage adds the counts of a flush, all or nothing, unless a flush of the same node with this or a higher number
-	// was added before: so one whose answer was lost can be repeated.
+	// AddUsage adds the counts of a flush, all or none. If a flush of the same node with this or a higher number was added
+	// before, it does nothing, so that a flush whose response was lost can be repeated.
 	AddUsage(ctx context.Context, f Flush) error
-	// Totals returns what accounts of one organization have used in the minute, the day and the month of a moment, by
-	// scope. An empty account is the sum over the organization. What is 0 may be left out.
+	// Totals returns the usage of accounts of one organization, by scope, in the minute, the day and the month of a time.
+	// An empty account is the sum over the organization. Totals that are 0 may be missing.
 	Totals(ctx context.Context, organization string, accounts []string, at time.Time) ([]Total, error)
-	// Usage lists what the accounts of one organization used, by start, account and scope, all ascending. What is 0 is
-	// left out.
+	// Usage lists the usage of the accounts of one organization, in ascending order of start, account and scope, without
+	// rows that are 0.
 	Usage(ctx context.Context, q Query) ([]Row, error)
-	// SweepUsage removes what is older than it has to be kept. Age is by the clock of the store, as far as that has run
-	// steadily.
+	// SweepUsage removes usage that is older than keep says. A clock that is temporarily ahead does not make usage old.
 	SweepUsage(ctx context.Context, keep Retention) error
-	// MarkQuota writes down that a level of a quota was reached in a window, and reports whether it was not known before.
+	// MarkQuota records that a level of a quota was reached in a window, and reports whether this is the first record.
 	MarkQuota(ctx context.Context, m Mark) (first bool, err error)
 }
 
-// Subject has quotas: an account, or an organization as a whole, whose Account is empty.
+// Subject is an account, or an organization as a whole, of which Account is empty.
 type Subject struct{ Organization, Account string }
 
-// Count is what an account used under one scope in one minute or hour.
+// Count is the usage of an account under one scope in one minute or hour.
 type Count struct {
 	Subject
 	Scope account.Scope
-	Start int64 // Unix seconds; a moment in the hour, or the beginning of the minute
-	// Minute is whether the use of the single minute is wanted, for a quota.
+	Start int64 // Unix seconds; a time in the hour, or the start of the minute
+	// Minute is whether the usage is needed by the minute, for a quota.
 	Minute bool
 	account.Usage
 }
 
-// Flush is what one node counted since its last one.
+// Flush is the usage that one process counted since its last flush.
 type Flush struct {
-	// Node tells processes apart, even those that follow each other on one machine.
+	// Node identifies the process. Each start of a server has another one.
 	Node string
-	// Number rises with each flush of a node. It is positive.
+	// Number increases with each flush of a node. It is positive.
 	Number uint64
-	// Counts may be negative if a request was taken back.
+	// Counts may be negative, for requests that were counted and then refused.
 	Counts []Count
 }
 
-// Total is what an account used under one scope in the present window.
+// Total is the usage of an account under one scope in the current window.
 type Total struct {
 	Account  string
 	Scope    account.Scope
@@ -63,22 +63,22 @@ type Total struct {
 // Query selects usage of one organization.
 type Query struct {
 	Organization string
-	Account      string        // only of this account, if it is not empty
-	Scope        account.Scope // only under this scope, if it is not empty
+	Account      string        // only this account, if it is not empty
+	Scope        account.Scope // only this scope, if it is not empty
 	Step         account.Step  // hour, day or month
-	From, To     time.Time     // spans that begin at From or later, and before To
-	After        *Position     // only what follows this position; nil for the first page
-	Limit        int           // the largest number of rows; positive
+	From, To     time.Time     // periods that start at From or later, and before To
+	After        *Position     // only rows after this position; nil for the first page
+	Limit        int           // the maximum number of rows; positive
 }
 
-// Position is a place in the list.
+// Position is a position in the list.
 type Position struct {
 	Start   int64 // Unix seconds
 	Account string
 	Scope   account.Scope
 }
 
-// Row is one line of the list.
+// Row is one row of the list.
 type Row struct {
 	Start   time.Time     `json:"start"` // UTC
 	Account string        `json:"account"`
@@ -86,16 +86,16 @@ type Row struct {
 	account.Usage
 }
 
-// Retention is how long hours and days are kept after they are over. Months are kept for ever.
+// Retention is how long hours and days are kept after their end. Months are kept forever.
 type Retention struct{ Hours, Days time.Duration }
 
-// DefaultRetention is 35 days for hours, and 400 days for days: 13 months and some.
+// DefaultRetention keeps hours for 35 days, and days for 400 days, which is more than 13 months.
 var DefaultRetention = Retention{Hours: 35 * 24 * time.Hour, Days: 400 * 24 * time.Hour}
 
-// Mark says that the use of a quota reached a level in a window.
+// Mark records that the use of a quota reached a level in a window.
 type Mark struct {
 	Subject
 	Quota account.Quota
-	Start int64 // Unix seconds; the beginning of the window
+	Start int64 // of the window, in Unix seconds
 	Level int   // percent
 }

@@ -8,25 +8,25 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/access/account"
 )
 
-// clockTolerance is how many seconds a request may be behind others of the same account. A clock that is set back by
-// more begins an earlier window again.
+// clockTolerance is by how many seconds the time of a request may be before that of others of the same account. A clock
+// that is set back further returns to the earlier window.
 const clockTolerance = 5
 
-// tally is what is counted of one account, or of one organization as a whole, and how much of its quotas is used.
+// tally holds the counts of one account, or of one organization as a whole, and the use of its quotas.
 type tally struct {
 	Subject
 	mu sync.Mutex
-	// counts are those that the store does not have, by turn (see organization).
+	// counts are the counts that the store does not have, by parity (see organization.flushes).
 	counts [2][]count
 
-	// What follows is kept for a subject with quotas. known is whether windows hold what was used.
-	limits  *account.Limits
-	known   bool
-	windows [len(account.AllWindows)]window
-	told    map[account.Quota]told
+	// The next fields are for subjects with quotas. known is whether windows have the use in the store.
+	limits   *account.Limits
+	known    bool
+	windows  [len(account.AllWindows)]window
+	reported map[account.Quota]reported
 }
 
-// count is what was counted under one scope in one minute or hour.
+// count is the usage under one scope in one minute or hour.
 type count struct {
 	scope  int
 	start  int64 // Unix seconds
@@ -34,16 +34,16 @@ type count struct {
 	account.Usage
 }
 
-// window is the use of the present minute, day or month.
+// window is the use in the current minute, day or month.
 type window struct {
 	start, end int64 // Unix seconds
-	latest     int64 // the latest start so far, also before the clock was set: a later window begins with no use
+	latest     int64 // the latest start so far, even if the clock was set back since: only later windows are surely unused
 	used       [len(account.AllScopes)]struct{ requests, units int64 }
 }
 
 func (w *window) has(unix int64) bool { return w.start <= unix && unix < w.end }
 
-// begin prepares a tally in a process that started at a moment.
+// begin initializes a tally. started is when the process started.
 func (t *tally) begin(s Subject, started time.Time) {
 	t.Subject = s
 	for i, w := range account.AllWindows {
@@ -52,14 +52,14 @@ func (t *tally) begin(s Subject, started time.Time) {
 	}
 }
 
-// told is the level of a quota that was reported for a window.
-type told struct {
+// reported is a level of a quota that was reported for a window.
+type reported struct {
 	start int64
 	level int
 }
 
-// ready prepares the comparison of a request with quotas. It returns the moment to count the request at, and false if
-// what was used has to be asked for first.
+// ready updates the windows for a request. It returns the time at which the request counts, and false if the use must
+// be read from the store first.
 func (t *tally) ready(limits *account.Limits, unix int64) (int64, bool) {
 	if t.limits = limits; limits == nil {
 		t.known = false
@@ -71,19 +71,19 @@ func (t *tally) ready(limits *account.Limits, unix int64) (int64, bool) {
 			continue
 		}
 		if unix < w.start && w.start-unix <= clockTolerance {
-			unix = w.start // another request has begun the window
+			unix = w.start // another request has started the window
 			continue
 		}
 		start, end := account.AllWindows[i].Span(time.Unix(unix, 0))
 		if start.Unix() <= w.latest {
-			t.known = false // the clock was set: something may have been counted here before
+			t.known = false // the clock was set back: the window may have been used before
 		}
 		*w = window{start: start.Unix(), end: end.Unix(), latest: max(w.latest, start.Unix())}
 	}
 	return unix, t.known
 }
 
-// use sets what was used to what the store has, and what was counted since.
+// use sets the use to the totals in the store plus the counts since.
 func (t *tally) use(totals []Total) {
 	for i := range t.windows {
 		clear(t.windows[i].used[:])
@@ -98,16 +98,16 @@ func (t *tally) use(totals []Total) {
 			}
 		}
 	}
-	for _, turn := range t.counts {
-		for _, n := range turn {
+	for _, counts := range t.counts {
+		for _, n := range counts {
 			t.spend(n.scope, n.start, n.Usage)
 		}
 	}
 	t.known = true
 }
 
-// add counts something under scopes at a moment.
-func (t *tally) add(turn uint32, scopes account.ScopeSet, unix int64, minute bool, u account.Usage) {
+// add adds usage under scopes at a time.
+func (t *tally) add(parity uint32, scopes account.ScopeSet, unix int64, minute bool, u account.Usage) {
 	start := unix - unix%3600
 	if minute {
 		start = unix - unix%60
@@ -115,11 +115,11 @@ func (t *tally) add(turn uint32, scopes account.ScopeSet, unix int64, minute boo
 	for ; scopes != 0; scopes &= scopes - 1 {
 		scope := bits.TrailingZeros8(uint8(scopes))
 		t.spend(scope, unix, u)
-		t.counts[turn] = gather(t.counts[turn], count{scope, start, minute, u})
+		t.counts[parity] = gather(t.counts[parity], count{scope, start, minute, u})
 	}
 }
 
-// spend adds to what was used in the present windows.
+// spend adds to the use in the current windows.
 func (t *tally) spend(scope int, unix int64, u account.Usage) {
 	for i := range t.windows {
 		if w := &t.windows[i]; w.has(unix) {
@@ -140,7 +140,7 @@ func gather(list []count, n count) []count {
 	return append(list, n)
 }
 
-// exceeded compares a request with the quotas. Of several that do not allow it, it returns the one that resets last.
+// exceeded compares a request with the quotas. If it exceeds several, the one that resets last is returned.
 func (t *tally) exceeded(scopes account.ScopeSet, requests, units, unix int64) (worst *Exceeded) {
 	if t.limits == nil {
 		return nil
@@ -170,10 +170,10 @@ func (t *tally) window(q account.Quota) *window {
 			return &t.windows[i]
 		}
 	}
-	panic("a quota has a window that is not known") // account.CheckQuotas refuses it
+	panic("a quota has an unknown window") // account.CheckQuotas refuses it
 }
 
-// usedOf is how much of a quota for these scopes is used.
+// usedOf returns the use of a quota for these scopes.
 func (w *window) usedOf(q account.Quota, scopes account.ScopeSet) (used int64) {
 	for ; scopes != 0; scopes &= scopes - 1 {
 		of := &w.used[bits.TrailingZeros8(uint8(scopes))]
@@ -192,13 +192,13 @@ const (
 	fullLevel = 100
 )
 
-// level is the highest level that the use of a quota has reached; 0 for none.
+// level returns the highest level that the use of a quota has reached, 0 for none.
 func (t *tally) level(i int) (level int, used int64) {
 	q := t.limits.Quotas[i]
 	used = t.window(q).usedOf(q, t.limits.Scopes[i])
 	switch {
 	case q.Limit == 0:
-		return 0, used // nothing is allowed, which is no news
+		return 0, used // nothing is allowed, so there is nothing to report
 	case used >= q.Limit:
 		return fullLevel, used
 	case used >= (q.Limit*warnLevel+99)/100:
@@ -220,7 +220,7 @@ func (t *tally) isClose() bool {
 	return false
 }
 
-// reached returns the levels that were reached since it was called last, each once in a window.
+// reached returns the levels that were reached since its last call, each once in a window.
 func (t *tally) reached() (list []Reached) {
 	if t.limits == nil || !t.known {
 		return nil
@@ -228,15 +228,15 @@ func (t *tally) reached() (list []Reached) {
 	for i, q := range t.limits.Quotas {
 		reached, used := t.level(i)
 		w := t.window(q)
-		last := t.told[q]
+		last := t.reported[q]
 		for _, level := range []int{warnLevel, fullLevel} {
 			if level > reached || last.start == w.start && last.level >= level || last.start > w.start {
 				continue
 			}
-			if t.told == nil {
-				t.told = make(map[account.Quota]told)
+			if t.reported == nil {
+				t.reported = make(map[account.Quota]reported)
 			}
-			t.told[q] = told{w.start, level}
+			t.reported[q] = reported{w.start, level}
 			list = append(list, Reached{Mark: Mark{t.Subject, q, w.start, level}, Used: used,
 				End: time.Unix(w.end, 0).UTC()})
 		}

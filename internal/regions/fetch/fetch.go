@@ -26,11 +26,11 @@ import (
 )
 
 const (
-	// lockRetry is the time between looks while another process downloads the same copy.
+	// lockRetry is the interval of attempts while another process downloads the same copy.
 	lockRetry     = 200 * time.Millisecond
 	maxRedirects  = 10
 	maxRetryAfter = 24 * time.Hour
-	chunk         = 64 << 10 // bytes that must come within the timeout
+	chunk         = 64 << 10 // bytes that must arrive within the timeout
 )
 
 var (
@@ -39,18 +39,18 @@ var (
 		"delete the file in cache_dir and start again")
 )
 
-// laterError is a failure after which the next request waits at least for a time.
-type laterError struct {
+// retryError is a failure with a minimum time until the next request.
+type retryError struct {
 	error
 	wait time.Duration
 }
 
-// refused says why a file must not replace the copy.
+// refused returns the error for a file that must not replace the copy.
 func refused(reason error) error {
 	return fmt.Errorf("the server's file is refused: it %w; upload a file that `caddy maps info --verify` accepts", reason)
 }
 
-// newClient returns a client that follows redirects as far as that is safe. It uses the proxy of the environment.
+// newClient returns a client that follows only safe redirects. It uses the proxy of the environment.
 func newClient(secret http.Header) *http.Client {
 	return &http.Client{CheckRedirect: func(req *http.Request, via []*http.Request) error {
 		switch {
@@ -59,7 +59,7 @@ func newClient(secret http.Header) *http.Client {
 		case via[len(via)-1].URL.Scheme == "https" && req.URL.Scheme != "https":
 			return fmt.Errorf("the server redirects from https to %s, which is not followed", req.URL.Scheme)
 		}
-		req.Header.Del("Referer") // it would show the query to the next server
+		req.Header.Del("Referer") // would show the query to the next server
 		if first := via[0].URL; first.Scheme != req.URL.Scheme || first.Host != req.URL.Host {
 			for name := range secret {
 				req.Header.Del(name)
@@ -69,7 +69,7 @@ func newClient(secret http.Header) *http.Client {
 	}}
 }
 
-// newRequest asks for the file, if it is another one than known describes.
+// newRequest returns a request for the file, conditional on the known one.
 func (m *Mirror) newRequest(ctx context.Context, known *Origin) *http.Request {
 	header := http.Header{"User-Agent": {"caddy-maps"}}
 	maps.Copy(header, m.Header)
@@ -85,7 +85,7 @@ func (m *Mirror) newRequest(ctx context.Context, known *Origin) *http.Request {
 	return req.WithContext(ctx)
 }
 
-// failure returns why a request failed, without a URL: its query and userinfo may be secret, also those of a redirect.
+// failure returns why a request failed, without URLs, of which the query and the userinfo may be secret.
 func failure(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
@@ -99,7 +99,7 @@ func failure(ctx context.Context, err error) error {
 	return fmt.Errorf("the request failed: %w", err)
 }
 
-// retryAfter reads the header, in seconds or as a date; 0 if there is none that can be read.
+// retryAfter reads the header, in seconds or as a date. It returns 0 if the header is missing or malformed.
 func retryAfter(h http.Header) time.Duration {
 	text := h.Get("Retry-After")
 	var wait time.Duration
@@ -111,8 +111,8 @@ func retryAfter(h http.Header) time.Duration {
 	return min(max(wait, 0), maxRetryAfter)
 }
 
-// readCopy returns the checksum of the copy and its origin, which has only a URL if nothing is known. The checksum is
-// empty if there is no copy that can be served: it may be damaged, or of a format that the server no longer reads.
+// readCopy returns the checksum of the copy and its origin, which has only a URL if it is unknown. The checksum is
+// empty if there is no copy, or if it is damaged or has an old format.
 func (m *Mirror) readCopy() (checksum string, known *Origin) {
 	known = &Origin{URL: Redact(m.URL)}
 	if m.Watched.Damaged() {
@@ -126,7 +126,7 @@ func (m *Mirror) readCopy() (checksum string, known *Origin) {
 	return file.Checksum(), cmp.Or(ReadOrigin(m.Path, file.Checksum()), known)
 }
 
-// fetch asks the server for another file than the copy, and replaces the copy if there is one.
+// fetch requests the file, and replaces the copy if it has changed.
 func (m *Mirror) fetch(ctx context.Context) error {
 	lock := flock.New(m.Path + ".lock")
 	if _, err := lock.TryLockContext(ctx, lockRetry); err != nil {
@@ -134,7 +134,7 @@ func (m *Mirror) fetch(ctx context.Context) error {
 	}
 	defer func() { _ = lock.Unlock() }()
 	have, known := m.readCopy()
-	m.cameFrom(known)
+	m.setOrigin(known)
 
 	limited, cancel := context.WithCancelCause(ctx)
 	stall := time.AfterFunc(m.Timeout, func() { cancel(errStalled) })
@@ -151,7 +151,7 @@ func (m *Mirror) fetch(ctx context.Context) error {
 	case resp.StatusCode == http.StatusNotModified && condition != "":
 		return nil
 	case resp.StatusCode != http.StatusOK:
-		return &laterError{fmt.Errorf("the server answers %d %s; check the region's URL and credentials, and the server",
+		return &retryError{fmt.Errorf("the server answers %d %s; check the region's URL and credentials, and the server",
 			resp.StatusCode, http.StatusText(resp.StatusCode)), retryAfter(resp.Header)}
 	}
 	page := make([]byte, region.AnnouncementSize)
@@ -167,18 +167,18 @@ func (m *Mirror) fetch(ctx context.Context) error {
 		Fetched: time.Now().UTC(), Checksum: announced.Checksum, Source: sourceOf(m.URL)}
 	switch {
 	case have == announced.Checksum:
-		m.cameFrom(origin)
+		m.setOrigin(origin)
 		return origin.write(m.Path)
 	case have != "" && runtime.GOOS == "windows":
 		return errMapped
 	}
 
-	// What a process that was killed has left is overwritten.
+	// Overwrites what a killed process may have left.
 	part, err := os.OpenFile(m.Path+".part", os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
-	defer files.Discard(part) // it has another name by then if all went well
+	defer files.Discard(part) // after success, it has another name
 	whole := io.MultiReader(bytes.NewReader(page), resp.Body)
 	if err := receive(limited, part, whole, announced.Size, func() { stall.Reset(m.Timeout) }); err != nil {
 		return err
@@ -191,12 +191,12 @@ func (m *Mirror) fetch(ctx context.Context) error {
 	}
 	m.Logger.Info("a region file was fetched", zap.String("url", origin.URL), zap.String("path", m.Path),
 		zap.String("checksum", announced.Checksum), zap.Int64("bytes", announced.Size))
-	_ = m.Watched.Look(ctx, false) // what is wrong with it is logged
-	m.cameFrom(origin)
+	_ = m.Watched.Poll(ctx, false) // logs errors
+	m.setOrigin(origin)
 	return origin.write(m.Path)
 }
 
-// announced reads the first page of a response, which tells whether the file is one to receive.
+// announced checks the first page of a response.
 func (m *Mirror) announced(page []byte, resp *http.Response) (region.Announcement, error) {
 	announced, err := region.ReadAnnouncement(page)
 	switch {
@@ -211,8 +211,8 @@ func (m *Mirror) announced(page []byte, resp *http.Response) (region.Announcemen
 	return announced, err
 }
 
-// receive writes what comes, and calls progress for each chunk. Without a minimum, a byte now and then
-// would keep a download alive forever.
+// receive writes the body to a file, and calls progress for each chunk. Without a minimum size of chunks, a server that
+// sends single bytes would keep a download alive forever.
 func receive(ctx context.Context, part *os.File, body io.Reader, size int64, progress func()) error {
 	buf := make([]byte, chunk)
 	for have := int64(0); ; progress() {
@@ -234,17 +234,17 @@ func receive(ctx context.Context, part *os.File, body io.Reader, size int64, pro
 	}
 }
 
-// check refuses a file that was received and is not good.
+// check refuses a downloaded file that cannot be served.
 func (m *Mirror) check(ctx context.Context, path string, haveCopy bool) error {
 	err := m.Watched.Check(ctx, path)
 	if err == nil || errors.As(err, new(*fs.PathError)) || ctx.Err() != nil {
 		return err
 	}
 	if damage, ok := errors.AsType[*region.DamageError](err); ok {
-		err = errors.New(damage.Problem) // without its advice, which is for files of this machine
+		err = errors.New(damage.Problem) // without the advice for local files
 	}
-	if err = refused(fmt.Errorf("cannot be served: %w", err)); haveCopy { // it would be downloaded whole each time
-		err = &laterError{err, m.refresh()}
+	if err = refused(fmt.Errorf("cannot be served: %w", err)); haveCopy { // so that it is not downloaded again soon
+		err = &retryError{err, m.refresh()}
 	}
 	return err
 }

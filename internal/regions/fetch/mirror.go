@@ -1,8 +1,8 @@
-// Package mirror keeps a copy of a region file that an HTTP server has. It asks the server from time to time whether
-// there is another one, downloads it beside the copy, compares all of it with its checksums, and renames it over the
-// copy. Whatever goes wrong, the copy stays.
+// Package fetch keeps a local copy of a region file on an HTTP server. It requests the file regularly, downloads a new
+// one beside the copy, verifies it, and renames it over the copy. If anything fails, the copy stays. Several processes
+// can share a copy; only one of them downloads at a time.
 //
-// Several processes may share a copy: one of them downloads at a time.
+// It serves no requests: package regions watches the copy. Start with Mirror, and with fetch.go for one download.
 package fetch
 
 import (
@@ -23,43 +23,43 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/regions"
 )
 
-// Options describe the file and its copy.
+// Options configure a Mirror.
 type Options struct {
-	// URL is an http or https URL. Its userinfo is sent by HTTP Basic authentication.
+	// URL is an http or https URL. Its userinfo is used for HTTP Basic authentication.
 	URL *url.URL
-	// Header is sent with each request, but not to another host that the server redirects to. Names are canonical.
+	// Header is sent with each request, except to other hosts after a redirect. Names are canonical.
 	Header http.Header
-	// Path is the absolute path of the copy. Its directory exists; other files in it begin with the same name.
+	// Path is the absolute path of the copy. Its directory exists. Other files of the Mirror have the path as a prefix.
 	Path string
-	// Refresh is the time between a response and the next request, less up to a tenth, by chance.
+	// Refresh is the time between a response and the next request, minus a random part of up to a tenth.
 	Refresh time.Duration
 	// Timeout is how long the server may take to respond, and then for each 64 KiB.
 	Timeout time.Duration
-	// MaxSize is the largest file that is downloaded, in bytes; 0 is no limit but that of the disk.
+	// MaxSize is the maximum size of the file, in bytes; 0 for no limit.
 	MaxSize int64
-	// Watched serves the copy. It checks new files, and reports a damaged copy, which is downloaded again.
+	// Watched serves the copy. It checks new files, and reports a damaged copy, which is then downloaded again.
 	Watched *regions.Watched
-	// Logger gets a line for each file that was downloaded, and for each problem that differs from the last one.
+	// Logger gets an entry for each download, and for each problem that differs from the last one.
 	Logger *zap.Logger
 }
 
-// Status describes a copy.
+// Status is the state of a copy.
 type Status struct {
-	// Origin is where the copy came from, without the checksum; only the URL if the rest is not known.
+	// Origin is the origin of the copy, without the checksum; if unknown, only the URL.
 	Origin
-	// Asked is when the copy was last found to be what the server has, and Next when the server will be asked again.
+	// Asked is when the copy was last found to be current, and Next is the time of the next request.
 	Asked time.Time `json:"asked,omitzero"`
 	Next  time.Time `json:"next,omitzero"`
-	// Problem is why the copy may be older than what the server has, and what to do; empty if it is not.
+	// Problem is why the copy may be outdated, and what to do; empty if it is current.
 	Problem string `json:"problem,omitempty"`
 }
 
 const (
-	// firstRetry is the time between a first failure and the next request; it doubles with each.
+	// firstRetry is the time between a first failure and the next request. It doubles with each failure.
 	firstRetry = 2 * time.Second
-	// maxRetry bounds the time between attempts after failures, unless the server asks for more.
+	// maxRetry is the maximum time between attempts after failures, unless the server requests more.
 	maxRetry = 15 * time.Minute
-	// maxFirstDelay spreads the first requests of servers that start together and have a copy.
+	// maxFirstDelay is the maximum random delay of the first request if there is a copy.
 	maxFirstDelay = 30 * time.Second
 )
 
@@ -67,7 +67,7 @@ const (
 type Mirror struct {
 	Options
 	client *http.Client
-	asks   chan chan error
+	polls  chan chan error
 	ctx    context.Context // ends with Destruct
 	cancel context.CancelFunc
 	start  sync.Once
@@ -77,34 +77,34 @@ type Mirror struct {
 	failures int // since the last success; only for the goroutine that downloads
 }
 
-// New returns a mirror that sends no requests yet.
+// New returns a Mirror that does not send requests before Start.
 func New(o Options) *Mirror {
-	m := &Mirror{Options: o, client: newClient(o.Header), asks: make(chan chan error)}
+	m := &Mirror{Options: o, client: newClient(o.Header), polls: make(chan chan error)}
 	m.status.Store(&Status{Origin: Origin{URL: Redact(o.URL)}})
 	m.ctx, m.cancel = context.WithCancel(context.Background())
 	return m
 }
 
-// Start begins to keep the copy, until Destruct. If there is none yet, it is downloaded at once. Further calls do
+// Start begins to keep the copy, until Destruct. If there is no copy, it is downloaded at once. Further calls do
 // nothing.
 func (m *Mirror) Start() { m.start.Do(func() { go m.run() }) }
 
-// Destruct ends what Start began, and does not wait for it. The error is always nil.
+// Destruct stops the Mirror without waiting for it. The error is always nil.
 func (m *Mirror) Destruct() error {
 	m.cancel()
 	return nil
 }
 
-// Ask sends a request now, even if the next one is due later. If the file is being downloaded already, also by another
-// process, it waits for that first. The error is regions.ErrUnderWay if ctx ends before, and otherwise why the copy
-// may be older than what the server has. After Destruct it is context.Canceled.
-func (m *Mirror) Ask(ctx context.Context) error {
-	answer := make(chan error, 1)
-	for asks := m.asks; ; {
+// Poll sends a request now. If the file is being downloaded, also by another process, it waits for that first. The
+// error says why the copy may be outdated. It is regions.ErrUnderWay if ctx ends first, and context.Canceled after
+// Destruct.
+func (m *Mirror) Poll(ctx context.Context) error {
+	result := make(chan error, 1)
+	for polls := m.polls; ; {
 		select {
-		case asks <- answer:
-			asks = nil
-		case err := <-answer:
+		case polls <- result:
+			polls = nil
+		case err := <-result:
 			return err
 		case <-m.ctx.Done():
 			return m.ctx.Err()
@@ -114,11 +114,11 @@ func (m *Mirror) Ask(ctx context.Context) error {
 	}
 }
 
-// Status describes the copy now.
+// Status returns the current state of the copy.
 func (m *Mirror) Status() Status { return *m.status.Load() }
 
-// cameFrom records the origin of the copy.
-func (m *Mirror) cameFrom(o *Origin) {
+// setOrigin sets the origin of the copy in the status.
+func (m *Mirror) setOrigin(o *Origin) {
 	status := m.Status()
 	status.Origin = Origin{o.URL, o.ETag, o.LastModified, o.Fetched, "", ""}
 	m.status.Store(&status)
@@ -128,32 +128,32 @@ func (m *Mirror) run() {
 	timer := time.NewTimer(m.firstDelay())
 	defer timer.Stop()
 	for {
-		var answer chan error
+		var result chan error
 		select {
 		case <-m.ctx.Done():
 			return
 		case <-timer.C:
-		case answer = <-m.asks:
+		case result = <-m.polls:
 		}
 		err := m.attempt(m.ctx)
 		if m.ctx.Err() != nil {
 			return
 		}
 		timer.Reset(time.Until(m.Status().Next))
-		if answer != nil {
-			answer <- err
+		if result != nil {
+			result <- err
 		}
 	}
 }
 
-// firstDelay is 0 if there is no copy, and random otherwise, so that servers that start together do not send their
-// requests at the same moment.
+// firstDelay is 0 if there is no copy, and random otherwise, so that servers that start together do not all send a
+// request at once.
 func (m *Mirror) firstDelay() time.Duration {
 	checksum, known := m.readCopy()
 	if checksum == "" {
 		return 0
 	}
-	m.cameFrom(known)
+	m.setOrigin(known)
 	return rand.N(min(m.Refresh/10, maxFirstDelay) + 1)
 }
 
@@ -177,7 +177,7 @@ func (m *Mirror) attempt(ctx context.Context) error {
 	status.Next = time.Now().Add(m.next(err)).UTC()
 	m.status.Store(&status)
 	switch {
-	case status.Problem == before: // which has been logged
+	case status.Problem == before: // logged before
 	case err == nil:
 		m.Logger.Info("the region can be fetched again", zap.String("url", status.URL))
 	default:
@@ -187,14 +187,14 @@ func (m *Mirror) attempt(ctx context.Context) error {
 	return err
 }
 
-// next is the time between an attempt and the next one.
+// next returns the time until the next attempt.
 func (m *Mirror) next(err error) time.Duration {
 	if err == nil {
 		return m.refresh()
 	}
 	wait := min(firstRetry<<min(m.failures-1, 20), m.Refresh, maxRetry)
 	wait -= rand.N(wait/2 + 1)
-	if later, ok := errors.AsType[*laterError](err); ok {
+	if later, ok := errors.AsType[*retryError](err); ok {
 		wait = max(wait, later.wait)
 	}
 	return wait

@@ -3,13 +3,13 @@ package fetch
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -26,7 +26,7 @@ import (
 // secrets are in the URL and the header of every request of these tests, and nowhere else.
 var secrets = []string{"hunter2", "s1gnature", "t0ken"}
 
-// server is the origin of a region file, which may do whatever one does.
+// server is the origin of a region file, which can be made to do anything.
 type server struct {
 	*httptest.Server
 	mu    sync.Mutex
@@ -137,12 +137,9 @@ func status(code int, headers ...string) http.HandlerFunc {
 	}
 }
 
-// endless sends the beginning, and then more for as long as somebody reads.
-func endless(beginning []byte, length int) http.HandlerFunc {
+// endless sends the beginning, and then more for as long as it is read.
+func endless(beginning []byte) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
-		if length > 0 {
-			w.Header().Set("Content-Length", strconv.Itoa(length))
-		}
 		for more := beginning; ; more = make([]byte, 64<<10) {
 			if _, err := w.Write(more); err != nil {
 				return
@@ -154,106 +151,91 @@ func endless(beginning []byte, length int) http.HandlerFunc {
 // fixture is a mirror of what a server has, that asks only when it is told to.
 type fixture struct {
 	*Mirror
-	server *server
-	logs   *observer.ObservedLogs
+	logs *observer.ObservedLogs
 }
 
-func newFixture(t *testing.T, s *server, path string) *fixture {
+func newFixture(t *testing.T, s *server) *fixture {
 	t.Helper()
-	u, err := url.Parse(strings.Replace(s.URL, "://", "://ann:hunter2@", 1) + "/maps/x.region?X-Amz-Signature=s1gnature")
-	if err != nil {
-		t.Fatal(err)
-	}
+	return sharing(t, s, filepath.Join(t.TempDir(), "x.region"))
+}
+
+// sharing is a fixture with the copy of another.
+func sharing(t *testing.T, s *server, path string) *fixture {
+	t.Helper()
+	u := must(url.Parse(strings.Replace(s.URL, "://", "://ann:hunter2@", 1) + "/maps/x.region?X-Amz-Signature=s1gnature"))
 	core, logs := observer.New(zapcore.InfoLevel)
-	f := &fixture{server: s, logs: logs}
 	w := regions.NewWatched(regions.Options{Path: path, Awaited: true, Logger: zap.NewNop()})
 	t.Cleanup(func() { _ = w.Destruct() })
-	f.Mirror = New(Options{
+	f := &fixture{logs: logs, Mirror: New(Options{
 		URL: u, Path: path, Header: http.Header{"X-Api-Key": {"t0ken"}}, Refresh: time.Hour, Timeout: 20 * time.Second,
 		Watched: w, Logger: zap.New(core),
-	})
+	})}
 	t.Cleanup(func() { f.keepsSecrets(t) })
 	return f
 }
 
-// keepsSecrets looks for them wherever somebody could read them.
+// keepsSecrets looks for them in the logs, the status and the files.
 func (f *fixture) keepsSecrets(t *testing.T) {
 	t.Helper()
-	var texts []string
+	shown := fmt.Sprint(f.Status())
 	for _, entry := range f.logs.All() {
-		text, err := zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig()).EncodeEntry(entry.Entry, entry.Context)
-		if err != nil {
-			t.Fatal(err)
-		}
-		texts = append(texts, text.String())
+		shown += fmt.Sprint(entry.Entry.Message, entry.ContextMap())
 	}
-	s := f.Status()
-	texts = append(texts, s.URL, s.Problem)
-	files, _ := filepath.Glob(f.Path + "*")
-	for _, name := range files {
-		content, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		texts = append(texts, name, string(content))
+	for _, name := range must(filepath.Glob(f.Path + "*")) {
+		shown += name + string(must(os.ReadFile(name)))
 	}
-	for _, text := range texts {
-		for _, secret := range secrets {
-			if strings.Contains(text, secret) {
-				t.Errorf("%q is shown in %.500s", secret, text)
-			}
+	for _, secret := range secrets {
+		if strings.Contains(shown, secret) {
+			t.Errorf("%q is shown in %q", secret, shown)
 		}
 	}
+}
+
+// must returns a value that comes without an error.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
 }
 
 // asks makes an attempt, whose error must contain want, or be none where want is empty.
 func (f *fixture) asks(t *testing.T, want string) {
 	t.Helper()
 	err := f.attempt(context.Background())
-	switch {
-	case want == "" && err != nil:
-		t.Fatal(err)
-	case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+	if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 		t.Fatalf("got %v, want an error with %q", err, want)
 	}
 }
 
-// has compares the copy with what it should be; nil means that there should be none.
-func (f *fixture) has(t *testing.T, want []byte) {
+// has compares the copy with what it should be (nil for none), and the suffixes of the files beside it.
+func (f *fixture) has(t *testing.T, want []byte, beside string) {
 	t.Helper()
 	got, err := os.ReadFile(f.Path)
-	if err != nil && !os.IsNotExist(err) {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
+	if err != nil && !os.IsNotExist(err) || !bytes.Equal(got, want) {
 		t.Errorf("the copy has %d bytes, and they are not the %d that it should have", len(got), len(want))
 	}
-}
-
-// leaves fails where anything is kept beside the copy but what belongs there.
-func (f *fixture) leaves(t *testing.T, want ...string) {
-	t.Helper()
-	files, _ := filepath.Glob(f.Path + "?*")
-	var got []string
-	for _, name := range files {
-		got = append(got, strings.TrimPrefix(name, f.Path))
-	}
-	if strings.Join(got, " ") != strings.Join(want, " ") {
-		t.Errorf("beside the copy is %q, want %q", got, want)
+	files := strings.Join(must(filepath.Glob(f.Path+"?*")), " ")
+	if found := strings.ReplaceAll(files, f.Path, ""); found != beside {
+		t.Errorf("beside the copy is %q, want %q", found, beside)
 	}
 }
 
 // damage flips a bit of the copy, and has it found.
 func (f *fixture) damage(t *testing.T) {
 	t.Helper()
-	content, err := os.ReadFile(f.Path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must(os.ReadFile(f.Path))
 	content[len(content)/2] ^= 1
 	write(t, f.Path, content)
-	if err := f.Watched.Look(t.Context(), true); err == nil || !f.Watched.Damaged() {
+	if err := f.Watched.Poll(t.Context(), true); err == nil || !f.Watched.Damaged() {
 		t.Fatalf("the damage was not found: %v", err)
+	}
+}
+
+func write(t testing.TB, path string, content []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -262,11 +244,16 @@ func content(t testing.TB, number, size int) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "x.region")
 	testregion.Write(t, path, day(number), size/4, testregion.Dover())
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
+	return must(os.ReadFile(path))
+}
+
+func eventually(t testing.TB, what string, reached func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !reached(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not seen: %s", what)
+		}
 	}
-	return data
 }
 
 func day(number int) time.Time { return time.Date(2025, 1, number, 0, 0, 0, 0, time.UTC) }

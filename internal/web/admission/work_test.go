@@ -40,20 +40,19 @@ func (p *Processors) idle() bool {
 	return p.Waiting() == 0 && p.working.Held() == 0 && p.heavy.Held() == 0
 }
 
-// TestHeavyMakesWay: however many heavy requests an account has, another one's are answered nearly as if they were
+// TestHeavyMakesWay: however many heavy requests an account has, those of another are answered nearly as if they were
 // alone.
 func TestHeavyMakesWay(t *testing.T) {
 	for _, processors := range []int{1, 2, 4} {
 		synctest.Test(t, func(t *testing.T) {
-			p := NewProcessors(processors, patience, nil)
+			p := NewProcessors(processors, timeout, nil)
 			hostile := make([]*request, 50)
 			for i := range hostile {
 				hostile[i] = heavy()
 				go hostile[i].run(t.Context(), p, organization("hostile"))
 			}
 			time.Sleep(100 * time.Millisecond)
-			for _, kind := range []func() *request{brief, func() *request { return &request{work: 30 << 10, step: 1 << 10} }} {
-				r := kind()
+			for _, r := range []*request{brief(), {work: 30 << 10, step: 1 << 10}} {
 				alone := time.Duration(r.work) * perWork
 				// Before it gets its turn, one that is brief may be at work.
 				if r.run(t.Context(), p, organization("other")); r.err != nil || r.took > 3*alone+briefWork*perWork {
@@ -70,7 +69,7 @@ func TestHeavyMakesWay(t *testing.T) {
 				case !refused(r.err):
 					t.Error(r.err)
 				}
-				if r.took > patience+time.Duration(r.work)*perWork+100*time.Millisecond {
+				if r.took > timeout+time.Duration(r.work)*perWork+100*time.Millisecond {
 					t.Errorf("%d processors: a heavy request was answered after %v", processors, r.took)
 				}
 			}
@@ -85,31 +84,29 @@ func TestHeavyMakesWay(t *testing.T) {
 	}
 }
 
-// TestRefusedAtOnce: once it is known how long heavy requests take, one behind a long queue is not let wait.
+// TestRefusedAtOnce: once it is known how long heavy requests take, one behind a long queue is refused at once, and a
+// brief one of the same account is not.
 func TestRefusedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := NewProcessors(2, patience, nil)
-		heavy().run(t.Context(), p, organization("hostile")) // 0.94 s
+		p, c := NewProcessors(2, timeout, nil), organization("hostile")
+		heavy().run(t.Context(), p, c) // 0.94 s
 		for range 20 {
-			go heavy().run(t.Context(), p, organization("hostile"))
+			go heavy().run(t.Context(), p, c)
 			time.Sleep(10 * time.Millisecond)
 		}
-		r := heavy()
-		if r.run(t.Context(), p, organization("hostile")); !refused(r.err) || r.took > 20*time.Millisecond {
-			t.Errorf("%v after %v", r.err, r.took)
-		}
-		r = brief()
-		if r.run(t.Context(), p, organization("hostile")); r.err != nil || r.took > 20*time.Millisecond {
-			t.Errorf("a brief one of the same account: %v after %v", r.err, r.took)
+		for _, r := range []*request{heavy(), brief()} {
+			if r.run(t.Context(), p, c); refused(r.err) != (r.work == heavy().work) || r.took > 20*time.Millisecond {
+				t.Errorf("work of %d: %v after %v", r.work, r.err, r.took)
+			}
 		}
 	})
 }
 
-// TestGoneWhileAtWork: whoever goes away gives back what it had, wherever it was.
+// TestGoneWhileAtWork: a request whose client goes away gives back what it had, at any stage.
 func TestGoneWhileAtWork(t *testing.T) {
 	for after := time.Duration(0); after < 3*time.Second; after += 97 * time.Millisecond {
 		synctest.Test(t, func(t *testing.T) {
-			p := NewProcessors(2, patience, nil)
+			p := NewProcessors(2, timeout, nil)
 			ctx, cancel := context.WithCancel(t.Context())
 			requests := make([]*request, 6)
 			for i := range requests {
@@ -132,18 +129,9 @@ func TestGoneWhileAtWork(t *testing.T) {
 	}
 }
 
-// TestNoWork: the zero Work neither counts nor ends.
-func TestNoWork(t *testing.T) {
-	var w Work
-	if err := w.Spend(1 << 40); err != nil {
-		t.Error(err)
-	}
-	w.End()
-}
-
 // BenchmarkWork is what a request pays that is alone.
 func BenchmarkWork(b *testing.B) {
-	p := NewProcessors(8, patience, nil)
+	p := NewProcessors(8, timeout, nil)
 	ctx := context.Background()
 	b.ReportAllocs()
 	for b.Loop() {

@@ -7,22 +7,22 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// Region is what clients may know of a region that they can ask about.
+// Region describes a region to clients.
 type Region struct {
 	Name        string
 	Bounds      region.Bounds
-	Date        time.Time // how new the map data is; zero where that is not known
+	Date        time.Time // of the map data; zero if unknown
 	Attribution string
 }
 
 // AppendCoverage appends the regions of an endpoint as the API answers them.
-func AppendCoverage(dst []byte, regions []Region) []byte {
+func AppendCoverage(dst []byte, list []Region) []byte {
 	dst = append(dst, `{"data":{"regions":[`...)
-	for i := range regions {
+	for i := range list {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendRegion(dst, &regions[i])
+		dst = appendRegion(dst, &list[i])
 	}
 	return append(dst, `]}}`...)
 }

@@ -35,7 +35,7 @@ func Write(w http.ResponseWriter, mediaType string, body []byte) {
 }
 
 // Failure is the response to an error of an engine. expected is false where the error is the service's own fault, so
-// that it belongs in the log; a damaged region file has been logged by whoever read it.
+// that it belongs in the log. A region that cannot be read has been logged already.
 func Failure(err error) (e apierror.Error, expected bool) {
 	var (
 		ready  apierror.Error
@@ -43,6 +43,8 @@ func Failure(err error) (e apierror.Error, expected bool) {
 		lost   *matching.NoRouteError
 		damage *region.DamageError
 		busy   *admission.OverloadError
+		// of a region without a file, or of anything else that is known to be unavailable
+		unavailable interface{ Unavailable() bool }
 	)
 	switch {
 	case errors.As(err, &ready):
@@ -59,7 +61,7 @@ func Failure(err error) (e apierror.Error, expected bool) {
 		return apierror.InvalidInput("path: " + matching.ErrWork.Error()), true
 	case errors.Is(err, geocoding.ErrWork):
 		return apierror.FailedValidation("lat, lon: " + geocoding.ErrWork.Error()), true
-	case errors.As(err, &damage):
+	case errors.As(err, &damage), errors.As(err, &unavailable) && unavailable.Unavailable():
 		return apierror.Unavailable(), true
 	case errors.Is(err, context.DeadlineExceeded):
 		return apierror.Timeout(), true

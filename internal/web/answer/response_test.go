@@ -19,6 +19,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/regions"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 	"github.com/mapsedge/caddy-maps/internal/web/admission"
 	"github.com/mapsedge/caddy-maps/internal/web/apierror"
@@ -165,6 +166,8 @@ func TestWriteFailure(t *testing.T) {
 		{&admission.OverloadError{RetryAfter: 1}, 503,
 			`{"error":{"code":"Unavailable","message":"too many requests are under way","status":503}}`, false},
 		{&region.DamageError{Path: "/secret/path", Problem: "x"}, 503,
+			`{"error":{"code":"Unavailable","message":"service unavailable","status":503}}`, false},
+		{fmt.Errorf("x: %w", regions.ErrUnavailable), 503,
 			`{"error":{"code":"Unavailable","message":"service unavailable","status":503}}`, false},
 		{context.DeadlineExceeded, 504, `{"error":{"code":"Timeout","message":"timeout","status":504}}`, false},
 		{apierror.BadGateway(), 502, `{"error":{"code":"BadGateway","message":"bad gateway","status":502}}`, false},

@@ -1,7 +1,7 @@
 package apierror
 
 import (
-	"net/http"
+	"fmt"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -11,115 +11,66 @@ import (
 )
 
 func TestWrite(t *testing.T) {
+	quota := NewQuota("units-day-TILE").Exceeded(QuotaUse{1 << 53, 3, 24 * time.Hour, 61 * time.Second})
 	for _, tc := range []struct {
-		name                      string
-		err                       Error
-		platform, routing         int
-		platformBody, routingBody string
-		header                    map[string]string
+		err      Error
+		platform string // status and body
+		routing  string // status, code and message
+		header   string // the values of fields that not all errors have
 	}{
-		{"validation", FailedValidation("size: must be 1 to 5"), 400, 422,
-			`{"error":"size: must be 1 to 5","code":"FAILED_VALIDATION"}`,
-			`{"error":{"code":"InvalidInput","message":"size: must be 1 to 5","status":422}}`, nil},
-		{"no token", Unauthorized(false), 401, 401,
-			`{"error":"invalid or missing api key"}`,
-			`{"error":{"code":"Not Authorized - No Token","message":"no token was sent","status":401}}`,
-			map[string]string{"Www-Authenticate": "Bearer", "Cache-Control": "no-store"}},
-		{"bad token", Unauthorized(true), 401, 401,
-			`{"error":"invalid or missing api key"}`,
-			`{"error":{"code":"Not Authorized - Invalid Token","message":"the token is invalid or has expired","status":401}}`,
-			map[string]string{"Www-Authenticate": `Bearer error="invalid_token"`, "Cache-Control": "no-store"}},
-		{"scope", InsufficientScope("TILE ONM"), 403, 403,
-			`{"error":"insufficient scope","code":"INSUFFICIENT_SCOPE"}`,
-			`{"error":{"code":"InsufficientScope","message":"insufficient scope","status":403}}`,
-			map[string]string{"Www-Authenticate": `Bearer error="insufficient_scope", scope="TILE ONM"`,
-				"Cache-Control": "no-store"}},
-		{"restricted", Restricted(), 403, 403,
-			`{"error":"the token may not be used from here","code":"RESTRICTED"}`,
-			`{"error":{"code":"RESTRICTED","message":"the token may not be used from here","status":403}}`,
-			map[string]string{"Www-Authenticate": "", "Cache-Control": "no-store"}},
-		{"quota", NewQuota("units-day-TILE").Exceeded(QuotaUse{1 << 53, 3, 24 * time.Hour, 61 * time.Second}), 429, 429,
-			`{"error":"the quota units-day-TILE is exceeded","code":"QUOTA_EXCEEDED"}`,
-			`{"error":{"code":"QUOTA_EXCEEDED","message":"the quota units-day-TILE is exceeded","status":429}}`,
-			map[string]string{
-				"Retry-After": "61", "Cache-Control": "no-store", "RateLimit": `"units-day-TILE";r=3;t=61`,
-				"RateLimit-Policy": `"units-day-TILE";q=999999999999999;w=86400`,
-			}},
-		{"not found", NotFound("service account not found"), 404, 404,
-			`{"error":"service account not found"}`,
-			`{"error":{"code":"NotFound","message":"service account not found","status":404}}`, nil},
-		{"no route", NoRoute("no road"), 404, 404,
-			`{"error":"no road"}`,
-			`{"error":{"code":"NoRoute","message":"no road","status":404}}`, nil},
-		{"method", MethodNotAllowed("GET", "HEAD"), 405, 405,
-			`{"error":"method not allowed"}`,
-			`{"error":{"code":"MethodNotAllowed","message":"method not allowed","status":405}}`,
-			map[string]string{"Allow": "GET, HEAD"}},
-		{"transition", InvalidTransition("revoked <for good>"), 409, 409,
-			`{"error":"revoked <for good>","code":"INVALID_TRANSITION"}`,
-			`{"error":{"code":"InvalidTransition","message":"revoked <for good>","status":409}}`, nil},
-		{"slow", RequestTimeout(), 408, 408,
-			`{"error":"the request body did not arrive in time"}`,
-			`{"error":{"code":"RequestTimeout","message":"the request body did not arrive in time","status":408}}`,
-			map[string]string{"Connection": "close"}},
-		{"large", TooLarge(), 413, 413,
-			`{"error":"request body too large"}`,
-			`{"error":{"code":"TooLarge","message":"request body too large","status":413}}`, nil},
-		{"media type", UnsupportedMediaType(), 415, 415,
-			`{"error":"unsupported media type"}`,
-			`{"error":{"code":"UnsupportedMediaType","message":"unsupported media type","status":415}}`, nil},
-		{"busy", Busy(1500 * time.Millisecond), 503, 503,
-			`{"error":"too many requests are under way"}`,
-			`{"error":{"code":"Unavailable","message":"too many requests are under way","status":503}}`,
-			map[string]string{"Retry-After": "2"}},
-		{"internal", Internal(), 500, 500,
-			`{"error":"internal server error"}`,
-			`{"error":{"code":"InternalError","message":"internal server error","status":500}}`, nil},
-		{"gateway", BadGateway(), 502, 502,
-			`{"error":"bad gateway"}`,
-			`{"error":{"code":"BadGateway","message":"bad gateway","status":502}}`, nil},
-		{"unavailable", Unavailable(), 503, 503,
-			`{"error":"service unavailable"}`,
-			`{"error":{"code":"Unavailable","message":"service unavailable","status":503}}`,
-			map[string]string{"Cache-Control": "no-store"}},
-		{"slow query", TooSlow(), 503, 503,
-			`{"error":"the query takes too long"}`,
-			`{"error":{"code":"Unavailable","message":"the query takes too long","status":503}}`, nil},
-		{"timeout", Timeout(), 504, 504,
-			`{"error":"timeout"}`,
-			`{"error":{"code":"Timeout","message":"timeout","status":504}}`, nil},
+		{FailedValidation("size: must be 1 to 5"), `400 {"error":"size: must be 1 to 5","code":"FAILED_VALIDATION"}`,
+			"422 InvalidInput: size: must be 1 to 5", ""},
+		{Unauthorized(false), `401 {"error":"invalid or missing api key"}`,
+			"401 Not Authorized - No Token: no token was sent", "no-store Bearer"},
+		{Unauthorized(true), `401 {"error":"invalid or missing api key"}`,
+			"401 Not Authorized - Invalid Token: the token is invalid or has expired", `no-store Bearer error="invalid_token"`},
+		{InsufficientScope("TILE ONM"), `403 {"error":"insufficient scope","code":"INSUFFICIENT_SCOPE"}`,
+			"403 InsufficientScope: insufficient scope", `no-store Bearer error="insufficient_scope", scope="TILE ONM"`},
+		{Forbidden("no"), `403 {"error":"no"}`, "403 Forbidden: no", "no-store"},
+		{Restricted(), `403 {"error":"the token may not be used from here","code":"RESTRICTED"}`,
+			"403 RESTRICTED: the token may not be used from here", "no-store"},
+		{quota, `429 {"error":"the quota units-day-TILE is exceeded","code":"QUOTA_EXCEEDED"}`,
+			"429 QUOTA_EXCEEDED: the quota units-day-TILE is exceeded",
+			`no-store 61 "units-day-TILE";r=3;t=61 "units-day-TILE";q=999999999999999;w=86400`},
+		{TooManyRequests("slow down", time.Second), `429 {"error":"slow down"}`, "429 TooManyRequests: slow down", "no-store 1"},
+		{NotFound("no such account"), `404 {"error":"no such account"}`, "404 NotFound: no such account", ""},
+		{NoRoute("no road"), `404 {"error":"no road"}`, "404 NoRoute: no road", ""},
+		{MethodNotAllowed("GET", "HEAD"), `405 {"error":"method not allowed"}`, "405 MethodNotAllowed: method not allowed",
+			"GET, HEAD"},
+		{InvalidTransition("revoked <for good>"), `409 {"error":"revoked <for good>","code":"INVALID_TRANSITION"}`,
+			"409 InvalidTransition: revoked <for good>", ""},
+		{AccountLimit("full"), `409 {"error":"full","code":"ACCOUNT_LIMIT"}`, "409 AccountLimit: full", ""},
+		{RequestTimeout(), `408 {"error":"the request body did not arrive in time"}`,
+			"408 RequestTimeout: the request body did not arrive in time", "close"},
+		{TooLarge(), `413 {"error":"request body too large"}`, "413 TooLarge: request body too large", ""},
+		{UnsupportedMediaType(), `415 {"error":"unsupported media type"}`, "415 UnsupportedMediaType: unsupported media type", ""},
+		{Busy(1500 * time.Millisecond), `503 {"error":"too many requests are under way"}`,
+			"503 Unavailable: too many requests are under way", "no-store 2"},
+		{Internal(), `500 {"error":"internal server error"}`, "500 InternalError: internal server error", ""},
+		{BadGateway(), `502 {"error":"bad gateway"}`, "502 BadGateway: bad gateway", ""},
+		{Unavailable(), `503 {"error":"service unavailable"}`, "503 Unavailable: service unavailable", "no-store"},
+		{TooSlow(), `503 {"error":"the query takes too long"}`, "503 Unavailable: the query takes too long", "no-store"},
+		{Timeout(), `504 {"error":"timeout"}`, "504 Timeout: timeout", ""},
 	} {
-		t.Run(tc.name, func(t *testing.T) {
-			for style, want := range map[Style]struct {
-				status int
-				body   string
-			}{Platform: {tc.platform, tc.platformBody}, Routing: {tc.routing, tc.routingBody}} {
-				rec := httptest.NewRecorder()
-				rec.Header().Set("Etag", `"of another body"`)
-				style.Write(rec, tc.err)
-				if rec.Code != want.status {
-					t.Errorf("%v: status %d, want %d", style, rec.Code, want.status)
-				}
-				if diff := cmp.Diff(want.body, strings.TrimSuffix(rec.Body.String(), "\n")); diff != "" {
-					t.Errorf("%v: body (-want +got):\n%s", style, diff)
-				}
-				if got := rec.Header().Get("Content-Type"); got != "application/json" {
-					t.Errorf("%v: Content-Type %q", style, got)
-				}
-				if rec.Header().Get("Etag") != "" {
-					t.Errorf("%v: Etag survived", style)
-				}
-				for name, value := range tc.header {
-					if got := rec.Header().Get(name); got != value {
-						t.Errorf("%v: %s is %q, want %q", style, name, got, value)
-					}
-				}
-				if want.status != http.StatusUnauthorized && want.status != http.StatusForbidden &&
-					rec.Header().Get("WWW-Authenticate") != "" {
-					t.Errorf("%v: challenge on status %d", style, want.status)
-				}
+		status, detail, _ := strings.Cut(tc.routing, " ")
+		code, message, _ := strings.Cut(detail, ": ")
+		routing := fmt.Sprintf(`%s {"error":{"code":"%s","message":"%s","status":%[1]s}}`, status, code, message)
+		for style, want := range map[Style]string{Platform: tc.platform, Routing: routing} {
+			rec := httptest.NewRecorder()
+			rec.Header().Set("Etag", `"of another body"`)
+			style.Write(rec, tc.err)
+			if diff := cmp.Diff(want+"\n", fmt.Sprint(rec.Code, " ", rec.Body)); diff != "" {
+				t.Errorf("%v (-want +got):\n%s", style, diff)
 			}
-		})
+			var header []string
+			for _, name := range []string{"Cache-Control", "Connection", "Www-Authenticate", "Allow", "Retry-After", "Ratelimit",
+				"Ratelimit-Policy", "Etag"} {
+				header = append(header, rec.Header()[name]...)
+			}
+			if got := strings.Join(header, " "); got != tc.header || rec.Header().Get("Content-Type") != "application/json" {
+				t.Errorf("%v %s: header %v, want %s", style, want, rec.Header(), tc.header)
+			}
+		}
 	}
 }
 

@@ -6,54 +6,32 @@ import (
 	"testing"
 )
 
-func TestAcceptsGzip(t *testing.T) {
-	for accept, want := range map[string]bool{
-		"":                          false,
-		"gzip":                      true,
-		"gzip, deflate, br, zstd":   true,
-		"GZIP;q=0.1":                true,
-		"br, gzip;q=0.5":            true,
-		"gzip;q=0":                  false,
-		"*":                         false,
-		"gzip;q=0, *":               false,
-		"identity, gzip;q=0.5":      false,
-		"identity;q=0.5, gzip":      true,
-		"identity;q=0.5, gzip;q=.5": true,
-		"br":                        false,
-		"xgzip, gzipped":            false,
-		"gzip;q=0.000":              false,
-		"gzip;q=abc":                false,
-		"gzip;q=NaN":                false,
-		"br\ngzip":                  true,
-		"gzip;q=0\nidentity":        false,
+func TestGzip(t *testing.T) {
+	for want, list := range map[bool][]string{
+		true: {"gzip", "gzip, deflate, br, zstd", "GZIP;q=0.1", "br, gzip;q=0.5", "identity;q=0.5, gzip",
+			"identity;q=0.5, gzip;q=.5", "br\ngzip"},
+		false: {"", "gzip;q=0", "*", "gzip;q=0, *", "identity, gzip;q=0.5", "br", "xgzip, gzipped", "gzip;q=0.000",
+			"gzip;q=abc", "gzip;q=NaN", "gzip;q=0\nidentity"},
 	} {
-		if got := AcceptsGzip(http.Header{"Accept-Encoding": strings.Split(accept, "\n")}); got != want {
-			t.Errorf("%q: %v", accept, got)
+		for _, accept := range list {
+			if got := AcceptsGzip(http.Header{"Accept-Encoding": strings.Split(accept, "\n")}); got != want {
+				t.Errorf("%q: %v", accept, got)
+			}
 		}
 	}
 }
 
-func TestPreferredType(t *testing.T) {
-	for accept, want := range map[string]string{
-		"":                                     "application/json",
-		"*/*":                                  "application/json",
-		"application/json, text/csv":           "application/json",
-		"text/csv":                             "text/csv",
-		"TEXT/CSV; header=present":             "text/csv",
-		"text/csv;q=0.5":                       "text/csv",
-		"text/csv;q=0.5, application/*":        "application/json",
-		"text/csv, */*;q=0.1":                  "text/csv",
-		"text/*":                               "text/csv",
-		"text/csv;q=0, */*":                    "application/json",
-		"application/json;q=0.1\ntext/csv":     "text/csv",
-		"text/csv; header=present; Q=0.1, */*": "application/json",
-		"image/png":                            "application/json",
-		"text/csv;q=NaN":                       "application/json",
-		"text/csvx, xtext/csv":                 "application/json",
+func TestType(t *testing.T) {
+	for want, list := range map[string][]string{
+		"application/json": {"", "*/*", "application/json, text/csv", "text/csv;q=0.5, application/*", "text/csv;q=0, */*",
+			"text/csv; header=present; Q=0.1, */*", "image/png", "text/csv;q=NaN", "text/csvx, xtext/csv"},
+		"text/csv": {"text/csv", "TEXT/CSV; header=present", "text/csv;q=0.5", "text/csv, */*;q=0.1", "text/*",
+			"application/json;q=0.1\ntext/csv"},
 	} {
-		h := http.Header{"Accept": strings.Split(accept, "\n")}
-		if got := PreferredType(h, "application/json", "text/csv"); got != want {
-			t.Errorf("%q: got %s, want %s", accept, got, want)
+		for _, accept := range list {
+			if got := PreferredType(http.Header{"Accept": strings.Split(accept, "\n")}, "application/json", "text/csv"); got != want {
+				t.Errorf("%q: got %s, want %s", accept, got, want)
+			}
 		}
 	}
 }

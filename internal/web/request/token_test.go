@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestFindToken(t *testing.T) {
+func TestFind(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		header []string
@@ -45,16 +45,14 @@ func TestFindToken(t *testing.T) {
 		{"too long in the query", nil, "apiKey=" + strings.Repeat("x", 4097), "", ErrTokenTooLong},
 		{"too long, encoded", nil, "apiKey=" + strings.Repeat("%78", 4097), "", ErrTokenTooLong},
 	} {
-		t.Run(tc.name, func(t *testing.T) {
-			h := http.Header{}
-			if tc.header != nil {
-				h["Authorization"] = tc.header
-			}
-			token, err := FindToken(h, tc.query, []string{"apiKey"})
-			if token != tc.token || !errors.Is(err, tc.err) {
-				t.Errorf("Find = %q, %v; want %q, %v", token, err, tc.token, tc.err)
-			}
-		})
+		h := http.Header{}
+		if tc.header != nil {
+			h["Authorization"] = tc.header
+		}
+		token, err := FindToken(h, tc.query, []string{"apiKey"})
+		if token != tc.token || !errors.Is(err, tc.err) {
+			t.Errorf("%s: %.20q, %v; want %.20q, %v", tc.name, token, err, tc.token, tc.err)
+		}
 	}
 	for query, want := range map[string]error{"key=abc": nil, "apiKey=abc&key=": nil, "apiKey=abc&key=abc": ErrTwoTokens,
 		"apiKey=abc&key=&key=": ErrRepeatedToken, "apiKey=%zz&key=abc": ErrMalformedToken} {
@@ -68,8 +66,8 @@ func TestFindToken(t *testing.T) {
 	}
 }
 
-// What is too long is not looked at: a request of half a megabyte costs no memory, wherever it has its length.
-func TestEnormousToken(t *testing.T) {
+// TestEnormous: a token that is too long is not read. A request of half a megabyte costs no memory, in whichever part.
+func TestEnormous(t *testing.T) {
 	long := strings.Repeat("x", 480<<10)
 	for name, r := range map[string]struct {
 		header, query string

@@ -16,19 +16,16 @@ import (
 
 func init() { caddy.RegisterModule(new(Geocoder)) }
 
-// Geocoder answers reverse geocodings by the `reverse` call of Nominatim servers. It covers every place, so in a chain
-// it belongs behind local geocoders. It needs Nominatim's Python frontend: that in PHP, which ended with Nominatim 4.5,
-// knows no layers.
+// Geocoder asks Nominatim's `reverse`. It covers every place, so put it behind local geocoders. It needs Nominatim's
+// Python frontend; that in PHP, up to 4.5, knows no layers.
 //
-// Nominatim finds one object for a position, whatever `size` asks for, and looks for streets, addresses and points of
-// interest 0.006 degrees far, some 600 m. A `category` says where it looks, in up to three questions, and is compared
-// with the one object of each.
+// Nominatim finds one object, whatever `size` is, and looks for streets, addresses and points of interest within 0.006
+// degrees (some 600 m). A `category` says where it looks, in up to three calls.
 type Geocoder struct {
 	remote.Service
 
-	// Whether Nominatim is asked for the whole geometry of what it finds, so that distances are to the object's own
-	// outline. Otherwise its responses are smaller, and distances are to the object's middle, or to the nearest point of a
-	// line. Default: `true`.
+	// Whether Nominatim sends geometries, so that distances are to outlines. Otherwise they are to centres, or the
+	// nearest point of a line. Default: `true`.
 	Geometry *bool `json:"geometry,omitempty"`
 }
 
@@ -114,7 +111,7 @@ func (g *Geocoder) ask(ctx context.Context, req *geocoding.Request, q question) 
 //	    <options of reverse_proxy>
 //	}
 //
-// `handle_response` and `replace_status` are the options of reverse_proxy that cannot be used. Example:
+// `handle_response` and `replace_status` are not allowed. Example:
 //
 //	maps_reverse_geocode {
 //	    geocoder local delaware

@@ -16,31 +16,25 @@ import (
 
 func init() { caddy.RegisterModule(new(Matcher)) }
 
-// Matcher matches traces by the `match` service of OSRM servers (`match/v1`). It covers every place, so in a chain it
-// belongs behind local matchers.
+// Matcher asks OSRM's `match` service (`match/v1`). It covers every place, so put it behind local matchers.
 //
-// An OSRM server answers for the one profile that its data was prepared for, so a chain that offers several has a
-// matcher for each. It takes traces of 100 points unless it is started with `--max-matching-size`; longer ones are
-// InvalidInput.
+// An OSRM server has one profile, so several need a matcher each. It takes 100 points unless started with
+// `--max-matching-size`; more are InvalidInput.
 //
-// Each request to OSRM has a connection of its own: on one that is kept alive, OSRM's sockets wait 40 ms for the
-// acknowledgement that Linux delays. `transport http { keepalive 2m }` keeps connections all the same, for a proxy in
-// front of OSRM whose sockets do not wait.
+// Each request has its own connection: on kept-alive ones, OSRM waits 40 ms for a delayed acknowledgement. `transport
+// http { keepalive 2m }` keeps connections, for a proxy in front of OSRM.
 type Matcher struct {
 	remote.Service
 
-	// The profile that OSRM was prepared for, as it stands in the path of its service. The usual names tell which
-	// requests it answers: `driving` and `car` those of cars, `cycling`, `bicycle` and `bike` those of bicycles, `walking`
-	// and `foot` those of people on foot. Default: `driving`.
+	// The profile in OSRM's path. `driving` and `car` answer for cars, `cycling`, `bicycle` and `bike` for bicycles,
+	// `walking` and `foot` for people on foot. Default: `driving`.
 	Profile string `json:"profile,omitempty"`
 
-	// The profile of the requests that it answers, `car`, `bicycle` or `foot`, where `profile` is another name.
-	// Default: what `profile` says.
+	// The requests' profile that it answers: `car`, `bicycle` or `foot`. Default: what `profile` says.
 	AnswersFor string `json:"answers_for,omitempty"`
 
-	// What OSRM does at a pause in a trace with times, which is ten times as long as the usual time from one point to the
-	// next: `ignore` looks for a route across it as anywhere else, `split` makes two parts of it, of which the one with
-	// fewer points is left out. Default: `ignore`.
+	// What OSRM does at a pause in a trace with times, ten times the usual interval: `ignore` finds a route across,
+	// `split` makes two parts and leaves out the shorter. Default: `ignore`.
 	Gaps string `json:"gaps,omitempty"`
 
 	answersFor matching.Profile
@@ -114,7 +108,7 @@ func (m *Matcher) Match(ctx context.Context, req *matching.Request) (*matching.R
 //	    <options of reverse_proxy>
 //	}
 //
-// `handle_response` and `replace_status` are the options of reverse_proxy that cannot be used. Example:
+// `handle_response` and `replace_status` are not allowed. Example:
 //
 //	maps_match {
 //	    matcher local delaware

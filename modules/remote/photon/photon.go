@@ -17,17 +17,15 @@ import (
 
 func init() { caddy.RegisterModule(new(Geocoder)) }
 
-// Geocoder answers reverse geocodings by the `reverse` call of Photon servers. It covers every place, so in a chain it
-// belongs behind local geocoders. It needs Photon 0.4.3 or newer.
+// Geocoder asks Photon's `reverse` (0.4.3 or newer). It covers every place, so put it behind local geocoders.
 //
-// Photon looks for objects by their middle, so a large one whose middle is farther than `max_distance` is not found.
-// Names are in the first of a request's languages that Photon was imported with, else in the local one.
+// Photon finds objects by their centre, so a large one with its centre beyond `max_distance` is not found. Names are in
+// the first requested language that was imported.
 type Geocoder struct {
 	remote.Service
 
-	// Whether Photon is asked for the whole geometry of what it finds, so that distances are to the object's own outline.
-	// Otherwise they are to its middle. Photon has geometries from 0.7 on, and only if its data was imported with
-	// `-full-geometries`; it refuses the request otherwise. Default: `false`.
+	// Whether Photon sends geometries, so that distances are to outlines, not to centres. It needs Photon 0.7 and data
+	// imported with `-full-geometries`, or it refuses requests. Default: `false`.
 	Geometry *bool `json:"geometry,omitempty"`
 }
 
@@ -107,7 +105,7 @@ func (g *Geocoder) ask(ctx context.Context, req *geocoding.Request, query string
 //	    <options of reverse_proxy>
 //	}
 //
-// `handle_response` and `replace_status` are the options of reverse_proxy that cannot be used. Example:
+// `handle_response` and `replace_status` are not allowed. Example:
 //
 //	maps_reverse_geocode {
 //	    geocoder photon http://photon-1:2322 http://photon-2:2322 {

@@ -18,20 +18,18 @@ import (
 
 func init() { caddy.RegisterModule(new(Matcher)) }
 
-// Matcher matches traces by the `trace_route` action of Valhalla servers, and finds the ways of a drive by
-// `trace_attributes`. It covers every place, so in a chain it belongs behind local matchers.
+// Matcher asks Valhalla's `trace_route`, and `trace_attributes` for ways. It covers every place, so put it behind local
+// matchers.
 //
-// A Valhalla server limits the points and the length of a trace (`service_limits.trace`); what is beyond is
-// InvalidInput.
+// Valhalla limits points and length of a trace (`service_limits.trace`); more is InvalidInput.
 type Matcher struct {
 	remote.Service
 
-	// Valhalla's costing model for requests of the profile `car`. For `bicycle` and `foot` it is `bicycle` and
-	// `pedestrian`. Default: `auto`.
+	// The costing for `car`; `bicycle` and `foot` use `bicycle` and `pedestrian`. Default: `auto`.
 	Costing string `json:"costing,omitempty"`
 
-	// Whether responses with details have the OpenStreetMap ways of the drive. For them Valhalla is asked once more, to
-	// walk along the drive that it has found, which costs it about half as much again. Default: `true`.
+	// Whether responses with details have OpenStreetMap ways. It costs Valhalla another call, about half as much again.
+	// Default: `true`.
 	Ways *bool `json:"ways,omitempty"`
 
 	limit limit
@@ -140,7 +138,7 @@ func (m *Matcher) send(ctx context.Context, q *question, used []int, terms remot
 //	    <options of reverse_proxy>
 //	}
 //
-// `handle_response` and `replace_status` are the options of reverse_proxy that cannot be used. Example:
+// `handle_response` and `replace_status` are not allowed. Example:
 //
 //	maps_match {
 //	    matcher valhalla http://valhalla-1:8002 http://valhalla-2:8002 {

@@ -42,7 +42,7 @@ export function showTokens(client, server) {
   ];
   open("Tokens of the new account", [
     el("p", { class: "once" }, "Copy both tokens now; they are not shown again."),
-    ...shown("Client token", client, "Keep it in your backend too. By itself it is good for nothing."),
+    ...shown("Client token", client, "The id of the account. It is useless without the server token; keep both in your backend."),
     ...shown("Server token", server,
       "Keep it in your backend, with its other secrets: never in an application or a page."),
     ...exchangeHelp(() => [client, server]),

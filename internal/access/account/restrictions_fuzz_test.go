@@ -40,7 +40,7 @@ func slowOrigin(text string) (scheme, host, port string, ok bool) {
 	return scheme, host, port, true
 }
 
-// slowAllows is Allow without any care for what it costs. pattern is one that NewBounds takes.
+// slowAllows is Check in a simple way. pattern is one that Compile accepts.
 func slowAllows(pattern, origin, referer, network string, client netip.Addr) bool {
 	_, prefix, err := net.ParseCIDR(network)
 	if err != nil {
@@ -67,11 +67,11 @@ func slowAllows(pattern, origin, referer, network string, client netip.Addr) boo
 	return host == wantHost
 }
 
-// FuzzBounds compares what is allowed, and what is accepted as an origin, with slow answers to that.
-func FuzzBounds(f *testing.F) {
+// FuzzRestrictions compares Check and Compile with slowAllows and slowOrigin.
+func FuzzRestrictions(f *testing.F) {
 	for _, tc := range allowed {
-		pattern := append(tc.bounds.Origins, app)[0]
-		network := append(tc.bounds.Networks, "203.0.113.0/24")[0]
+		pattern := append(tc.restrictions.Origins, app)[0]
+		network := append(tc.restrictions.Networks, "203.0.113.0/24")[0]
 		f.Add(pattern, tc.origin, tc.referer, network, cmp.Or(tc.client, "203.0.113.9"))
 	}
 	for _, origin := range []string{
@@ -89,14 +89,14 @@ func FuzzBounds(f *testing.F) {
 		if plain != pattern && net.ParseIP(strings.Trim(host, "[]")) != nil {
 			ok = false
 		}
-		if _, err := NewBounds(Restrictions{Origins: []string{pattern}}); (err == nil) != ok {
+		if _, err := pages(pattern).Compile(); (err == nil) != ok {
 			t.Fatalf("%q as an origin: %v", pattern, err)
 		}
-		b, err := NewBounds(Restrictions{Origins: []string{pattern}, Networks: []string{network}})
+		b, err := Restrictions{Origins: []string{pattern}, Networks: []string{network}}.Compile()
 		if err != nil {
 			return
 		}
-		got := b.Allow(origin, referer, addr)
+		got := b.Check(origin, referer, addr)
 		if want := slowAllows(pattern, origin, referer, network, addr); (got == "") != want {
 			t.Errorf("%q in %q, from %q, %q, %q: %q, want allowed %v", pattern, network, origin, referer, client, got, want)
 		}

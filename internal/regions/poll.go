@@ -10,28 +10,28 @@ import (
 	"go.uber.org/zap"
 )
 
-// run looks at the path when it is asked to and, after the first time, again and again.
+// run polls the path on request and, after the first request, regularly.
 func (w *Watched) run() {
 	var ticks <-chan time.Time
 	for {
-		var asked ask
+		var request pollRequest
 		select {
 		case <-w.ctx.Done():
 			return
-		case asked = <-w.asks:
+		case request = <-w.polls:
 		case <-ticks:
 		}
 		w.mu.Lock()
-		w.read, w.alarm = 0, time.AfterFunc(w.patience, w.noteDelay)
+		w.read, w.alarm = 0, time.AfterFunc(w.timeout, w.noteDelay)
 		w.mu.Unlock()
-		err := w.look(asked.verify)
+		err := w.poll(request.verify)
 		w.mu.Lock()
 		w.alarm.Stop()
 		w.alarm = nil
 		w.setHangs(false)
 		w.mu.Unlock()
-		if asked.answer != nil {
-			asked.answer <- err
+		if request.result != nil {
+			request.result <- err
 		}
 		if ticks == nil {
 			ticker := time.NewTicker(w.every)
@@ -41,15 +41,14 @@ func (w *Watched) run() {
 	}
 }
 
-// noteDelay is called while a look takes long. Unless a file is being verified and that makes progress, the file system
-// hangs.
+// noteDelay is called when a poll takes long. The file system hangs, unless a verification makes progress.
 func (w *Watched) noteDelay() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.alarm == nil {
-		return // the look has ended just now
+		return // the poll has just ended
 	}
-	w.alarm.Reset(w.patience)
+	w.alarm.Reset(w.timeout)
 	var read int64
 	if verifying := w.verifying.Load(); verifying != nil {
 		read = verifying.Read()
@@ -58,8 +57,7 @@ func (w *Watched) noteDelay() {
 	w.read = read
 }
 
-// setHangs records whether the file system hangs. While it does, requests that would read the file get 503, and those
-// that wait for a look an error. mu is held.
+// setHangs records whether the file system hangs. While it does, requests and polls get an error at once. mu is locked.
 func (w *Watched) setHangs(hangs bool) {
 	switch before := w.hangs.Swap(hangs); {
 	case hangs && !before:
@@ -72,18 +70,18 @@ func (w *Watched) setHangs(hangs bool) {
 
 func (w *Watched) hanging() error { return fmt.Errorf("%s: %w", w.Path, errHangs) }
 
-// look opens the file at the path if it is another one than the current one, and swaps it in. A good file is replaced
-// only by one of which all has been compared with its checksums. The first file, and one that was changed in place,
-// serve at once: there is no good one, and each block is checked when it is first read. A forced look has them verified
-// while they serve.
+// poll opens the file at the path if it is not the current one, and swaps it in. A good file is only replaced by one
+// that has been verified. The first file, and one that was changed in place, are served at once, since there is no good
+// one; each block is verified when it is first read. A forced poll verifies them while they are served.
 //
-// A file that cannot be served is tried again when it changes. It is logged when it has not changed between two looks,
-// so that one that is being copied gives no lines unless it stays broken.
-func (w *Watched) look(forced bool) error {
+// A file that cannot be served is tried again when it changes. It is logged when two polls find it unchanged, so that a
+// file that is being copied is not logged.
+func (w *Watched) poll(forced bool) error {
 	current := w.current.Load()
 	good := current != nil && !current.overwritten.Load()
-	found, err := w.stat(w.Path) // before it is opened: a file that replaces it in between is seen as a change later
-	if good && err == nil && same(current.identity, found) && (!forced || current.verified && current.met.Load() == nil) {
+	found, err := w.stat(w.Path) // before it is opened, so that a file that replaces it in between is noticed
+	if good && err == nil && same(current.identity, found) &&
+		(!forced || current.verified && current.damage.Load() == nil) {
 		w.setProblem(nil)
 		return nil
 	}
@@ -111,16 +109,16 @@ func (w *Watched) look(forced bool) error {
 		return nil
 	}
 	defer next.Release()
-	return next.Report(w.verifyWhole(next)) // most of a file that is damaged can still be read
+	return next.Report(w.verifyWhole(next)) // it stays in use: most of a damaged file can be read
 }
 
 // refuse records that the file at the path cannot be served.
 func (w *Watched) refuse(current *Pinned, found fs.FileInfo, err error, report bool) error {
 	if ended := w.ctx.Err(); ended != nil {
-		return ended // nobody waits for it any more
+		return ended
 	}
 	if current != nil && os.SameFile(current.identity, found) && !errors.As(err, new(*fs.PathError)) {
-		current.overwritten.Store(true) // nothing in it can be relied on
+		current.overwritten.Store(true) // none of it is reliable
 	}
 	w.setProblem(err)
 	if w.refused, w.reported = found, false; report {
@@ -138,7 +136,7 @@ func (w *Watched) setProblem(err error) {
 // report logs the problem, once.
 func (w *Watched) report(current *Pinned) {
 	if w.reported || current == nil && (!w.Awaited || errors.Is(w.problem, fs.ErrNotExist)) {
-		return // the server does not start, and says why; or it has said at its start that the file is still to come
+		return // Start returns the error, or has logged that the file is awaited
 	}
 	w.reported = true
 	outcome := "the file at a region's path cannot be served; the last good one stays in service"
@@ -151,7 +149,7 @@ func (w *Watched) report(current *Pinned) {
 	w.Logger.Error(outcome, zap.String("path", w.Path), zap.Error(w.problem))
 }
 
-// verifyWhole compares all of a file with its checksums. It ends with Destruct.
+// verifyWhole verifies all of a file, until Destruct.
 func (w *Watched) verifyWhole(p *Pinned) error {
 	w.verifying.Store(p.File)
 	defer w.verifying.Store(nil)
@@ -163,7 +161,7 @@ func (w *Watched) verifyWhole(p *Pinned) error {
 	return err
 }
 
-// swap makes the next file the current one, unless Destruct came before.
+// swap makes the next file the current one, unless Destruct was called.
 func (w *Watched) swap(current, next *Pinned) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -182,7 +180,7 @@ func (w *Watched) swap(current, next *Pinned) bool {
 	return true
 }
 
-// same reports whether neither a file nor its content has been replaced, as far as size and time tell; nil is no file.
+// same reports whether both are the same unchanged file, by identity, size and time; nil is no file.
 func same(a, b fs.FileInfo) bool {
 	if a == nil || b == nil {
 		return a == nil && b == nil

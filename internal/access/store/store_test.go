@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -43,30 +42,22 @@ func each(t *testing.T, test func(t *testing.T, s *Store)) {
 
 func openSQLite(t testing.TB, path string) *Store {
 	t.Helper()
-	s, err := OpenSQLite(path, testLog(t))
-	return opened(t, s, err)
+	return opened(t, must(OpenSQLite(path, testLog(t))))
 }
 
 func openPostgres(t testing.TB, dsn string) *Store {
 	t.Helper()
-	cfg, err := ParseDSN(dsn, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := OpenPostgres(t.Context(), cfg, testLog(t))
-	return opened(t, s, err)
+	return opened(t, must(OpenPostgres(t.Context(), must(ParseDSN(dsn, "")), testLog(t))))
 }
 
-func opened(t testing.TB, s *Store, err error) *Store {
+// beside opens the database of a store once more, as another server does.
+func beside(t testing.TB, s *Store) *Store {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	return opened(t, must(OpenPostgres(t.Context(), s.db.(*postgres).pool.Config(), testLog(t))))
+}
+
+func opened(t testing.TB, s *Store) *Store {
+	t.Cleanup(func() { is(t, "Close", nil, s.Close()) })
 	return s
 }
 
@@ -119,30 +110,25 @@ func same[T any](t *testing.T, what string, want, got T) {
 }
 
 // is checks an error; nil is for none.
-func is(t *testing.T, what string, want, got error) {
+func is(t testing.TB, what string, want, got error) {
 	t.Helper()
 	if !errors.Is(got, want) {
 		t.Errorf("%s: error %v, want %v", what, got, want)
 	}
 }
 
-// must fails the test at an error, and returns the value.
-func must[T any](t testing.TB) func(value T, err error) T {
-	return func(value T, err error) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return value
+// must returns a value that comes without an error.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
 	}
+	return value
 }
 
 func create(t testing.TB, s *Store, accounts ...account.Account) {
 	t.Helper()
 	for _, a := range accounts {
-		if err := s.CreateAccount(t.Context(), a, many); err != nil {
-			t.Fatal(err)
-		}
+		is(t, "CreateAccount", nil, s.CreateAccount(t.Context(), a, many))
 	}
 }
 
@@ -181,19 +167,11 @@ func eventually(t testing.TB, what string, condition func() bool) {
 	}
 }
 
-// rose reports whether a revision rose without a change. PostgreSQL reports a server's own changes once more.
-func rose(s *Store, revision *atomic.Uint64, number uint64) bool {
-	_, single := s.db.(*sqlite)
-	return single && revision.Load() != number
-}
-
 // run executes a statement on the tables behind the store's back.
 func run(t testing.TB, s *Store, sql string, args ...any) {
 	t.Helper()
-	if err := s.db.write(context.Background(), func(t *tx) error {
+	is(t, sql, nil, s.db.write(context.Background(), func(t *tx) error {
 		_, err := t.exec(sql, args...)
 		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
