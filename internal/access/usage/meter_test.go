@@ -351,7 +351,7 @@ func TestNodes(t *testing.T) {
 	same(t, "passed of the 2 that were left", 2, w.passed(t, 10, a.Counter("org", "sa_a"), l))
 }
 
-// TestOvershoot: two servers let no more requests through beyond a quota than docs/usage.md says, at any flush interval.
+// TestOvershoot: two servers let no more requests through beyond a quota than docs/run/limits.md says, at any flush interval.
 func TestOvershoot(t *testing.T) {
 	const rate = 250 // requests per second and server
 	for _, seconds := range []int64{1, 10} {
