@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -287,34 +286,6 @@ func TestBackup(t *testing.T) {
 	}
 	same(t, "a file that is no backup", "mine", string(must(os.ReadFile(text))))
 	same(t, "temporary files", nil, must(filepath.Glob(filepath.Join(dir, ".*"))))
-}
-
-// TestBackupUnderLoad: every account that was acknowledged before a backup began is in it.
-func TestBackupUnderLoad(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	s := openSQLite(t, filepath.Join(dir, "accounts.db"))
-	ctx, stop := context.WithCancel(t.Context())
-	var writer sync.WaitGroup
-	writer.Go(func() {
-		for n := 0; ctx.Err() == nil; n++ {
-			is(t, "CreateAccount", nil, s.CreateAccount(context.Background(), newAccount(n, "org"), many))
-		}
-	})
-	there := 0
-	for range 5 {
-		eventually(t, "an account", func() bool {
-			before := there
-			there = len(must(s.Accounts(t.Context(), "org", account.Page{Limit: many})))
-			return there > before
-		})
-		must(s.Backup(t.Context(), filepath.Join(dir, "backup.db")))
-		if n := verified(t, "the backup", filepath.Join(dir, "backup.db"))["maps_accounts"]; n < int64(there) {
-			t.Errorf("of %d accounts, %d are in the backup", there, n)
-		}
-	}
-	stop()
-	writer.Wait()
 }
 
 // TestFailedChanges: of changes that share a commit, those that fail or panic undo nothing of the others.
