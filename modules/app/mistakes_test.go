@@ -58,7 +58,7 @@ var mistakesInMaps = []mistake{
 	{"usage {\nhours 12h\n}", 4, "hours: 12h is less than 25h"},
 	{"usage {\nmonths 12\n}", 4, "unknown option of usage: months; it is one of flush, hours, days"},
 	{"user_tokens {\naudience m\njwks_url https://id.example.com/jwks\nany_user\n}", 3, "issuer: missing"},
-	{"user_tokens {\nissuer https://id.example.com\naudience m\njwks_url http://id.example.com/jwks\nany_user\n}", 6, "jwks_url: must be https, except on loopback: without it, the keys could be replaced on their way"},
+	{"user_tokens {\nissuer https://id.example.com\naudience m\njwks_url http://id.example.com/jwks\nany_user\n}", 6, "jwks_url: must be https, except on loopback: over http, an attacker could replace the keys"},
 	{"user_tokens {\nissuer https://id.example.com\naudience m\njwks_url https://id.example.com/jwks\n}", 3, "require_claim: missing; without it every user of the issuer could manage accounts (use any_user to allow that)"},
 	{"user_tokens {\nissuer https://id.example.com\naudience m\njwks_url https://id.example.com/jwks\nany_user\nalgorithms RS265\n}", 8, `algorithms: "RS265" is not known; did you mean RS256? It is one of RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA`},
 	{"user_tokens {\nissuer https://id.example.com\naudience m\njwks_url https://id.example.com/jwks\nany_user\nalgorithms HS256\n}", 8, "algorithms: HS256 is refused, because its key would be shared with the issuer"},
