@@ -39,10 +39,9 @@ var httpClient = &http.Client{
 	Transport:     &http.Transport{MaxIdleConnsPerHost: 64},
 }
 
-// adminClient is for Caddy's admin endpoint. Each configuration, refused ones included, gets a socket of its own for
-// that, and the one before is closed a moment later together with what has just been connected to it: so no
-// connection is kept, and a request that got no answer at all is sent again. It may have been carried out; nothing
-// that tests ask there is changed by a second time.
+// adminClient is for Caddy's admin endpoint. Each configuration, also a refused one, gets its own socket for that. The old
+// one is closed a moment later, with new connections to it. So no connection is kept, and a request without a response is
+// sent again; all requests of the tests are idempotent.
 var adminClient = &http.Client{Timeout: time.Minute, Transport: resend{&http.Transport{DisableKeepAlives: true}}}
 
 type resend struct{ http.RoundTripper }
@@ -278,7 +277,6 @@ const (
 	route    = "/api/v1/route"
 	coverage = "/v2/search/coverage"
 	jsonType = "application/json"
-	badKey   = "invalid or missing api key"
 )
 
 // dover is a drive of half a kilometre along Loockerman Street in Dover, with some metres of error.

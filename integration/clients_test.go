@@ -120,7 +120,7 @@ func TestSlowAndBrokenClients(t *testing.T) {
 	}
 	t.Logf("%d bad clients after %v; the slowest of the others took %v", each*len(clients), time.Since(begun), slowest)
 	if slowest > pace.Allow(5*time.Second) {
-		t.Errorf("somebody waited for %v", slowest)
+		t.Errorf("a client waited for %v", slowest)
 	}
 
 	// Each is sent away when its time is over: an answer or none, and the end of the connection.

@@ -102,8 +102,8 @@ func (k *steady) end(t *testing.T) {
 	}
 }
 
-// A reload closes connections that clients keep, as docs/run/scaling.md says, and no request fails behind the load
-// balancer that stands there.
+// A reload closes kept-alive connections, as docs/run/scaling.md says, and no request fails behind the load balancer of
+// that page.
 func TestReloadBehindLoadBalancer(t *testing.T) {
 	leaveOut(t, "reloads again and again under load")
 	t.Parallel()

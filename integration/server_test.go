@@ -282,8 +282,8 @@ func (s *server) clearLog(t testing.TB) {
 }
 
 // reload gives the running server another Caddyfile, as `caddy reload` does, and returns the answer's status and text.
-// It waits until only one configuration listens: Caddy answers before the one before has closed its socket, which takes
-// what has just been connected to it along, in whatever site.
+// It waits until only one configuration listens: Caddy answers before the old one has closed its socket, which resets new
+// connections.
 func (s *server) reload(t testing.TB, caddyfile string) (int, string) {
 	t.Helper()
 	req, err := http.NewRequest(http.MethodPost, "http://"+s.admin+"/load", strings.NewReader(caddyfile))

@@ -1,4 +1,5 @@
-// Package peers has what other engines make of drives, and the bars that follow from it.
+// Package peers has the accuracy of OSRM and Valhalla on the same drives, and the bars that `make eval` derives from
+// it. The figures are recorded; scripts/ measures them. Start with Table.
 package peers
 
 import (

@@ -1,4 +1,6 @@
-// Package command adds `caddy maps …` to Caddy's command line.
+// Package command adds `caddy maps …` to Caddy's command line: commands that work on region files and stores, and
+// commands that ask a running server through its admin API. What they do is in the packages that they call. Start with
+// command.go, which groups the commands; each has a file of its own.
 package command
 
 import (
@@ -45,20 +47,19 @@ For completion of commands and flags, run "source <(caddy completion bash)";
 			slices.SortFunc(all, func(a, b *cobra.Command) int { return strings.Compare(a.Name(), b.Name()) })
 			cmd.AddCommand(all...)
 			cmd.AddCommand(helpCommand())
-			// Without this cobra takes any word for an argument, shows the help and exits with 0.
+			// Otherwise cobra takes an unknown command for an argument, shows the help and exits with 0.
 			cmd.Args = knownSubcommand
 			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 		},
 	})
 }
 
-// helpCommand makes `caddy maps help build` what `caddy maps build --help` is: cobra has such a command at its root
-// alone.
+// helpCommand makes `caddy maps help build` the same as `caddy maps build --help`; cobra has it only at its root.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "help [command]",
 		Short:  "Shows the help of a command",
-		Hidden: true, // where others are named; cobra lists whatever is called help
+		Hidden: true, // or the group of other commands lists it
 		RunE: func(cmd *cobra.Command, args []string) error {
 			of, left, err := cmd.Parent().Find(args)
 			if err != nil {
@@ -75,7 +76,7 @@ func helpCommand() *cobra.Command {
 	}
 }
 
-// knownSubcommand refuses what is left of the arguments of a command that has subcommands.
+// knownSubcommand refuses unknown subcommands.
 func knownSubcommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -89,5 +90,5 @@ func knownSubcommand(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("unknown command %q for %q; %s", args[0], cmd.CommandPath(), text.DidYouMean(args[0], names))
 }
 
-// subcommands makes the commands below `caddy maps`. Each file of this package that holds one adds it in its init.
+// subcommands makes the commands below `caddy maps`. Each command's file adds it in its init.
 var subcommands []func() *cobra.Command

@@ -18,7 +18,7 @@ func untilInterrupt(ctx context.Context) (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 }
 
-// interrupted gives an error that comes of Ctrl-C its name.
+// interrupted replaces an error that Ctrl-C caused.
 func interrupted(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return errInterrupted

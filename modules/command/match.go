@@ -19,7 +19,7 @@ import (
 
 func init() { subcommands = append(subcommands, newMatchCmd) }
 
-// Limits of a trace on the command line, where nobody else is kept waiting.
+// Limits of a trace on the command line, where no one else waits.
 const (
 	maxTraceBytes  = 256 << 20
 	maxTracePoints = 1_000_000
@@ -81,7 +81,7 @@ one that has no drive is reported while the others go on.`,
 	return cmd
 }
 
-// fileMatcher matches on a region file, and tells of a trace without a route whether it lies there.
+// fileMatcher matches on a region file, and says whether a trace without a route lies in it.
 type fileMatcher struct {
 	matching.Matcher
 	file *region.File
@@ -115,7 +115,7 @@ func parseProfile(name string) (matching.Profile, error) {
 	return profile, nil
 }
 
-// matchAll matches one trace after the other and prints their drives.
+// matchAll matches traces in order and prints their drives.
 func (o *matchOptions) matchAll(ctx context.Context, cmd *cobra.Command, m matching.Matcher, names []string) error {
 	if len(names) == 1 {
 		feature, err := o.match(ctx, cmd.InOrStdin(), m, names[0])
@@ -197,8 +197,7 @@ func (o *matchOptions) match(ctx context.Context, stdin io.Reader, m matching.Ma
 	return answer.AppendMatchFeature(nil, result, details), nil
 }
 
-// readTrace reads a file, or standard input for -. A trace may come from anything that can be read, a pipe too, and
-// whoever writes into that may let one wait: it ends when ctx does.
+// readTrace reads a file, or standard input for -. Reading from a pipe may block, so it ends when ctx does.
 func readTrace(ctx context.Context, stdin io.Reader, name string) (trace.Document, error) {
 	var text []byte
 	var err error

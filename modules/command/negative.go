@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// withNegativeNumbers makes a command take negative numbers as arguments, without a -- before them: pflag takes -75.5
+// withNegativeNumbers makes a command accept negative numbers as arguments without a -- before them: pflag takes -75.5
 // for a flag. The command must have DisableFlagParsing set.
 func withNegativeNumbers(run func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
@@ -42,7 +42,7 @@ func guardNegativeNumbers(flags *pflag.FlagSet, args []string) []string {
 			guarded = append(guarded, arg)
 			name, long := strings.CutPrefix(arg, "--")
 			if flag := flags.Lookup(name); !long || flag == nil || flag.NoOptDefVal != "" {
-				continue // it has its value in itself, or none
+				continue // its value is in it, or it has none
 			}
 			if i++; i == len(args) {
 				return guarded // Parse says what is missing

@@ -244,7 +244,7 @@ func (w *world) testToken(t *testing.T) {
 		strings.Contains(hash, "token") {
 		t.Errorf("the address ends with %.60s", hash)
 	}
-	if text := tab.Text("#access"); !strings.Contains(text, "Your token of the organization org is good until") {
+	if text := tab.Text("#access"); !strings.Contains(text, "Your token of the organization org is valid until") {
 		t.Errorf("the page says %q", text)
 	}
 	for _, r := range tab.Requests() {

@@ -115,7 +115,8 @@ func TestCallsSpared(t *testing.T) {
 	}
 }
 
-// http.Transport asks again by itself where a connection that was kept alive ends without a response. These calls count.
+// http.Transport asks again by itself where a connection that was kept alive ends without a response. These calls
+// count.
 func TestCallsOnKeptConnections(t *testing.T) {
 	const kept, most = 8, 3
 	e, u := engines(t)[0], modulestest.NewUpstream(t)

@@ -38,7 +38,7 @@ func all(n int) (used []int) {
 
 // read reads a response for some of the points of a request.
 func read(body string, req *matching.Request, used []int) (*remote.Matchings, error) {
-	d, err := remote.Read([]byte(body), len(used))
+	d, err := remote.ReadMatchResponse([]byte(body), len(used))
 	if err != nil {
 		return nil, err
 	}
@@ -130,12 +130,12 @@ func TestReadMatchings(t *testing.T) {
 			t.Errorf("%s: the confidence is not forgotten: %+v, %v", name, result, err)
 		}
 	}
-	for body, want := range map[string]remote.Document{
+	for body, want := range map[string]remote.MatchResponse{
 		`{"code":"NoMatch","message":"Could not \"match\"."}`: {Code: "NoMatch", Message: `Could not "match".`},
 		`{"error_code":158,"error":"Exceeded max radius"}`:    {ErrorCode: 158},
 		`{"error_code":null}`:                                 {},
 	} {
-		d, err := remote.Read([]byte(body), 2)
+		d, err := remote.ReadMatchResponse([]byte(body), 2)
 		if err != nil || d.Code != want.Code || d.Message != want.Message || d.ErrorCode != want.ErrorCode {
 			t.Errorf("%s: %+v, %v", body, d, err)
 		}
@@ -217,7 +217,7 @@ func TestPlausible(t *testing.T) {
 // step is a request that a search sends, and what comes of it.
 type step struct {
 	points  string // that are asked for, by their letters, of "012345"
-	options remote.Terms
+	options remote.SearchOptions
 	answer  string // as matchings has it; "" for no route
 	off     float64
 	err     error
@@ -226,7 +226,7 @@ type step struct {
 
 // A search sends the points again, farther from their roads or without some of them, until the drive has no gap.
 func TestSearch(t *testing.T) {
-	near, wide, coarse := remote.Terms{Sigma: 10}, remote.Terms{Sigma: 10, Wide: true}, remote.Terms{Sigma: 29.7}
+	near, wide, coarse := remote.SearchOptions{Sigma: 10}, remote.SearchOptions{Sigma: 10, Widened: true}, remote.SearchOptions{Sigma: 29.7}
 	broken := errors.New("broken")
 	atMost := func(n int) func() bool {
 		return func() bool {
@@ -261,7 +261,7 @@ func TestSearch(t *testing.T) {
 		"a gap, whole in a wide search": {remote.Search{CanWiden: true, WidenGaps: true},
 			[]step{{all, near, "aaabbb", 0, nil, false}, {all, wide, "aaaaaa", 0, nil, false}}, "111111"},
 		"a gap, whole for less exact points": {remote.Search{GapSigma: 12},
-			[]step{{all, near, "aaabbb", 0, nil, false}, {all, remote.Terms{Sigma: 12}, "aaaaaa", 0, nil, false}}, "111111"},
+			[]step{{all, near, "aaabbb", 0, nil, false}, {all, remote.SearchOptions{Sigma: 12}, "aaaaaa", 0, nil, false}}, "111111"},
 		"a gap, without its sides": {remote.Search{CanWiden: true},
 			[]step{{all, near, "aaabbb", 0, nil, false}, {"0145", near, "aaaa", 0, nil, false}}, "110011"},
 		"a gap, without its sides in a wide search": {remote.Search{CanWiden: true, WidenGaps: true},
@@ -314,7 +314,7 @@ func TestSearch(t *testing.T) {
 			req := request(row(len(all), 0))
 			s.Request, s.Sigma = req, near.Sigma
 			asked := 0
-			s.Ask = func(used []int, options remote.Terms) (*remote.Matchings, error) {
+			s.Ask = func(used []int, options remote.SearchOptions) (*remote.Matchings, error) {
 				if asked == len(tt.steps) {
 					t.Fatalf("asked once more, for %v, %+v", used, options)
 				}

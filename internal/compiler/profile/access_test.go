@@ -15,7 +15,7 @@ import (
 
 const everyone = region.Car | region.Bicycle | region.Foot
 
-// tagsOf reads "key=value key=value"; a plus stands for a space.
+// tagsOf reads "key=value key=value"; a plus is a space.
 func tagsOf(text string) *tags.Set {
 	var all osm.Tags
 	for field := range strings.FieldsSeq(text) {
@@ -28,7 +28,7 @@ func tagsOf(text string) *tags.Set {
 // rights are who may travel along a road in one direction.
 type rights struct{ open, destination, private region.Modes }
 
-// accessOf returns the rights on a way; none if nobody may travel along it.
+// accessOf returns the rights on a way.
 func accessOf(t *tags.Set) (forward, backward rights) {
 	r, _ := RoadOf(t)
 	return rights{r.Forward, r.DestinationForward, r.PrivateForward},

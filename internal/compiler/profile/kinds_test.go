@@ -88,29 +88,3 @@ func TestOutlines(t *testing.T) {
 		}
 	}
 }
-
-// TestWithoutNewRules: what older builds said.
-func TestWithoutNewRules(t *testing.T) {
-	old := func() {
-		defer WithoutNewRules()()
-		for _, tags := range []string{
-			"highway=service access=private", "highway=winter_road", "highway=ice_road", "highway=winter_road motor_vehicle=yes",
-			"highway=primary construction=yes motor_vehicle=yes", "highway=service motor_vehicle=private foot=no bicycle=no",
-			"highway=construction construction=primary motor_vehicle=yes",
-		} {
-			if r, ok := RoadOf(tagsOf(tags)); ok {
-				t.Errorf("%s: %+v", tags, r)
-			}
-		}
-		if r, ok := RoadOf(tagsOf("highway=residential access=private")); !ok || r.Forward != region.Car {
-			t.Errorf("a private street: %+v", r)
-		}
-		if got := Stops(tagsOf("barrier=gate locked=yes")); got != 0 {
-			t.Errorf("a locked gate stops %03b", got)
-		}
-	}
-	old()
-	if _, ok := RoadOf(tagsOf("highway=ice_road")); !ok {
-		t.Error("the new rules are not back")
-	}
-}

@@ -183,17 +183,3 @@ func TestRefused(t *testing.T) {
 		t.Errorf("%v, %d and %d bytes", err, len(first), len(again))
 	}
 }
-
-func BenchmarkTile(b *testing.B) {
-	g := roadgraphtest.Delaware(b)
-	for z := maptile.Zoom(network.MinZoom); z <= network.MaxZoom; z += 2 {
-		b.Run(fmt.Sprint(z), func(b *testing.B) {
-			at := maptile.At(orb.Point{-75.5244, 39.1582}, z)
-			var data []byte
-			for b.Loop() {
-				data, _ = network.AppendTile(data[:0], g, uint8(at.Z), at.X, at.Y, unlimited)
-			}
-			b.ReportMetric(float64(len(data)), "bytes")
-		})
-	}
-}
