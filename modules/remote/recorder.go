@@ -18,7 +18,7 @@ type recorder struct {
 	body     *bytes.Buffer
 	limit    int64
 	overflow bool // the response is larger than the limit
-	memory   admission.Hold
+	memory   admission.Reservation
 	refused  bool // there is no memory for the response
 }
 
@@ -30,7 +30,7 @@ const maxPooledBody = 1 << 20
 // responseCost is the memory per byte of a response: the byte itself, and what is parsed from it.
 const responseCost = 2
 
-func newRecorder(limit int64, memory admission.Hold) *recorder {
+func newRecorder(limit int64, memory admission.Reservation) *recorder {
 	return &recorder{header: make(http.Header), body: bodies.Get().(*bytes.Buffer), limit: limit, memory: memory}
 }
 

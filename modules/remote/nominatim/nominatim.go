@@ -18,7 +18,7 @@ import (
 
 func init() { caddy.RegisterModule(new(Geocoder)) }
 
-// Geocoder asks Nominatim's `reverse`. It covers every place, so put it behind local geocoders. It needs Nominatim's
+// Geocoder asks Nominatim's `reverse`. It covers every place, so put it after local geocoders. It needs Nominatim's
 // Python frontend; that in PHP, up to 4.5, knows no layers.
 //
 // Nominatim finds one object, whatever `size` is, and looks for streets, addresses and points of interest within 0.006

@@ -18,7 +18,7 @@ import (
 
 func init() { caddy.RegisterModule(new(Matcher)) }
 
-// Matcher asks OSRM's `match` service (`match/v1`). It covers every place, so put it behind local matchers.
+// Matcher asks OSRM's `match` service (`match/v1`). It covers every place, so put it after local matchers.
 //
 // An OSRM server has one profile, so several need a matcher each. It takes 100 points unless started with
 // `--max-matching-size`; more are InvalidInput.

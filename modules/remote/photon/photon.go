@@ -19,7 +19,7 @@ import (
 
 func init() { caddy.RegisterModule(new(Geocoder)) }
 
-// Geocoder asks Photon's `reverse` (0.4.3 or newer). It covers every place, so put it behind local geocoders.
+// Geocoder asks Photon's `reverse` (0.4.3 or newer). It covers every place, so put it after local geocoders.
 //
 // Photon finds objects by their centre, so a large one with its centre beyond `max_distance` is not found. Names are in
 // the first requested language that was imported.

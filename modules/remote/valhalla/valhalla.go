@@ -20,7 +20,7 @@ import (
 
 func init() { caddy.RegisterModule(new(Matcher)) }
 
-// Matcher asks Valhalla's `trace_route`, and `trace_attributes` for ways. It covers every place, so put it behind local
+// Matcher asks Valhalla's `trace_route`, and `trace_attributes` for ways. It covers every place, so put it after local
 // matchers.
 //
 // Valhalla limits points and length of a trace (`service_limits.trace`); more is InvalidInput.
