@@ -179,6 +179,12 @@ func TestValidation(t *testing.T) {
 		{`{"platform":"WEB","scopes":["TILE","TILE"]}`, "scopes: TILE appears more than once"},
 		{`{"platform":"WEB","scopes":["TILE","tile"]}`,
 			"scopes: element 1 is none of [TILE MATRIX ONM DIRECTION TSS GEOCODING REVERSEGEOCODING]"},
+		{`{"platform":"WEB","scopes":["TILE"],"quotas":null}`, "quotas: must be an array of objects"},
+		{`{"platform":"WEB","scopes":["TILE"],"quotas":[{"scope":"*"}]}`, "quotas: element 0: unit: must be requests or units"},
+		{`{"platform":"WEB","scopes":["TILE"],"restrictions":null}`, "restrictions: must be an object"},
+		{`{"platform":"WEB","scopes":["TILE"],"restrictions":{"countries":1}}`, "restrictions: countries: unknown field"},
+		{`{"platform":"WEB","scopes":["TILE"],"restrictions":{"origins":"https://a.example"}}`,
+			"restrictions: origins: must be an array of strings"},
 		{`{"platform":"WEB","scopes":["TILE"],"status":"DELETED"}`, "status: must be ACTIVE, SUSPENDED or REVOKED"},
 	}
 	check := func(t *testing.T, method, path, body, want string) {
