@@ -98,7 +98,7 @@ var mistakesInSites = []mistake{
 	{"maps_match {\nmatcher osrm http://127.0.0.1:5000 {\nhandle_response {\nrespond x\n}\n}\n}", 11, "handle_response cannot be used with matcher osrm: its responses are read here"},
 	{"maps_match {\nmatcher local delaware\nmax_radius 10000\n}", 11, "max_radius: 10000 is not more than 0 and at most 5000 metres"},
 	{"maps_match {\nmatcher local delaware\nprofile plane\n}", 11, `profile: "plane" is not known; there are car, bicycle, foot`},
-	{"maps_match {\nmatcher local delaware\nprofile car car\n}", 11, "profile: car stands there twice"},
+	{"maps_match {\nmatcher local delaware\nprofile car car\n}", 11, "profile: car is listed twice"},
 	{"maps_match {\nmatcher osrm http://127.0.0.1:5000\nprofile car foot\n}", 11, "profile: none of the matchers answers for foot"},
 	{"maps_tiles", 9, "maps_tiles needs the name of at least one region"},
 	{"maps_tiles delaware texas", 9, `there is no region "texas": it can only be delaware`},

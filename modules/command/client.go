@@ -5,12 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
 )
 
-// maxResponse is how much of a response is read, in bytes.
+// maxResponse is the largest response of the admin API in bytes.
 const maxResponse = 1 << 20
 
 // adminClient sends requests to the admin API of the running server, which it finds as `caddy reload` does.
@@ -34,8 +35,12 @@ func (c *adminClient) do(method, path string, body, into any) error {
 		return err
 	}
 	resp, err := caddycmd.AdminAPIRequest(address, method, path, nil, bytes.NewReader(text))
-	if err != nil {
-		return fmt.Errorf("asking the server at %s: %w (set --address or --config if it runs elsewhere)", address, err)
+	switch {
+	case err == nil:
+	case strings.HasPrefix(err.Error(), "performing request"): // it was not reached
+		return fmt.Errorf("asking the server at %s: %w; is it running? --address and --config name another one", address, err)
+	default:
+		return fmt.Errorf("asking the server at %s: %w", address, err)
 	}
 	defer resp.Body.Close()
 	if err := json.NewDecoder(io.LimitReader(resp.Body, maxResponse)).Decode(into); err != nil {
@@ -48,7 +53,7 @@ func (c *adminClient) find() (string, error) {
 	if c.address != "" {
 		return c.address, nil
 	}
-	// Without a name this reads the Caddyfile of the working directory, if there is one.
+	// Without a name this looks for a Caddyfile here; none is no error.
 	config, file, _, err := caddycmd.LoadConfig(c.config, c.adapter)
 	if err != nil {
 		return "", err

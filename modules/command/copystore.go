@@ -75,7 +75,7 @@ func copyStore(ctx context.Context, from, to string,
 	return counts, err
 }
 
-// openStore opens the store that a flag names. With exists, a missing file is an error.
+// openStore opens the store that a flag names. With exists, a missing one is an error.
 func openStore(ctx context.Context, name string, exists bool) (*store.Store, error) {
 	kind, where, _ := strings.Cut(name, ":")
 	switch {

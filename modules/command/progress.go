@@ -21,7 +21,7 @@ type progress struct {
 	stage string
 	began time.Time
 	bar   *progressbar.ProgressBar
-	ended bool      // the present stage has come to its end
+	ended bool      // the current stage has ended
 	said  time.Time // when the last line or the last description was
 	every time.Duration
 }
@@ -58,7 +58,7 @@ func (p *progress) update(stage string, done, total int64) {
 		}
 	}
 	if p.bar != nil {
-		_ = p.bar.Set64(min(done, total)) // an error is one of the terminal
+		_ = p.bar.Set64(min(done, total)) // only the terminal can fail
 	}
 	if done < total || p.ended {
 		return
@@ -86,7 +86,7 @@ func (p *progress) left(done, total int64) string {
 // line prints a line above the bar.
 func (p *progress) line(text string) {
 	if p.bar != nil {
-		_ = p.bar.Clear() // an error is one of the terminal
+		_ = p.bar.Clear() // only the terminal can fail
 	}
 	fmt.Fprintln(p.out, text)
 }
@@ -96,7 +96,7 @@ func (p *progress) end() {
 	if p.bar == nil {
 		return
 	}
-	_ = p.bar.Clear() // an error is one of the terminal
+	_ = p.bar.Clear() // only the terminal can fail
 	p.bar = nil
 	if p.ended {
 		fmt.Fprintf(p.out, "%s: done in %s\n", p.stage, round(time.Since(p.began)))

@@ -69,7 +69,7 @@ What is counted: docs/run/limits.md`,
 // usageParameters are the flags that are sent to the admin API as parameters.
 var usageParameters = []string{"organization", "from", "to", "step", "account", "scope"}
 
-// writeUsageTable writes rows in columns of fixed width, so that it need not keep all rows in memory.
+// writeUsageTable writes rows in columns of fixed widths, so that it need not keep all rows.
 func writeUsageTable(w io.Writer, rows []usage.Row, header bool) error {
 	const columns = "%-20s  %-30s  %-16s"
 	if header {

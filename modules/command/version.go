@@ -43,7 +43,7 @@ region files and stores that it reads. The version of a running server is at GET
 	return cmd
 }
 
-// versions are the versions of the program and of its formats.
+// versions are those of the program and of its formats.
 type versions struct {
 	Version string `json:"version"` // of caddy-maps
 	Caddy   string `json:"caddy"`
