@@ -1,6 +1,6 @@
-// Command compare tells what this build answers otherwise than an older one. It compiles each extract by both, and
-// compares reverse geocodings, matched drives, and the features of all tiles. It exits with status 1 where anything
-// differs, and with 2 where it could not compare.
+// Command compare lists answers that differ between two builds. It compiles each extract with both, and compares
+// reverse geocodings, matched drives, and the features of all tiles. It exits with status 1 if anything differs, and
+// with 2 if it could not compare.
 package main
 
 import (
