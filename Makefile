@@ -1,9 +1,9 @@
-# `make demo` and `make test` need Go and make, nothing else.
+# `make demo` and `make test` need only Go and make.
 
 GO ?= go
 BIN := build/bin
 
-# The race detector needs cgo and a C compiler. Where there is none, the same tests run without it.
+# The race detector needs a C compiler. Without one, the same tests run without it.
 CC_FOUND := $(shell command -v $$($(GO) env CC) 2>/dev/null)
 RACE := $(if $(CC_FOUND),-race)
 TEST_ENV := $(if $(CC_FOUND),CGO_ENABLED=1)
@@ -22,16 +22,16 @@ all: build
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o build/caddy ./caddy
 
-# Builds the server and a map of Delaware, starts them on 127.0.0.1:8080 and prints requests to paste. The program is
-# built and then started, not run through `go run`, which would not pass a signal on to it.
+# Builds the server and a map of Delaware, starts it on 127.0.0.1:8080 and prints requests to paste. `go run` would not
+# forward signals, so the program is built first.
 demo:
 	@$(LAB) build -o $(abspath $(DEMO_DIR))/bin/demo ./cmd/demo
 	@$(DEMO_DIR)/bin/demo -dir $(DEMO_DIR)
 
-# What measures and develops the product is in lab/, a Go module of its own, which ./... does not reach.
+# lab/ has the developers' programs. It is a separate Go module, which ./... does not include.
 LAB := $(GO) -C lab
 
-# What to run after each change. It needs Go and nothing else: -short leaves out whatever needs more, or takes long.
+# What to run after each change. It needs only Go: -short leaves out tests that need more, or take long.
 # Results of unchanged packages are cached, but not those of the integration tests: the cache does not know the server
 # that they build and start. `make lint` runs vet.
 test:
@@ -57,22 +57,22 @@ bench:
 	$(GO) test -run '^$$' -bench . -benchmem $(TEST_FLAGS) ./...
 	$(LAB) test -run '^$$' -bench . -benchmem $(TEST_FLAGS) ./...
 
-# How right and how fast the engines are: on Delaware, and on the data in MAPS_BENCH_DATA where that is set. EVAL_FLAGS=-h
-# lists what else can be measured and drawn.
+# Measures the accuracy and the speed of the engines on Delaware, and on the data in MAPS_BENCH_DATA if that is set.
+# EVAL_FLAGS=-h lists the options.
 eval:
 	@$(LAB) build -o ../$(BIN)/eval ./cmd/eval
 	@$(BIN)/eval $(EVAL_FLAGS)
 
-# What answers otherwise than with an older program: docs/internals/benchmarks.md has an example.
+# Lists answers that differ from those of an older server: docs/internals/benchmarks.md has an example.
 compare: build
 	@$(LAB) build -o ../$(BIN)/compare ./cmd/compare
 	@$(BIN)/compare $(COMPARE_FLAGS)
 
-# The real server under mixed traffic at 70% of what it can take, for SOAK_TIME: errors, latencies, memory.
+# Runs the server under mixed traffic at 70% of its capacity for SOAK_TIME, and prints errors, latencies and memory.
 soak:
 	MAPS_TEST_SOAK=$(SOAK_TIME) $(GO) test -count 1 -run '^TestSoak$$' -v -timeout 0 ./integration
 
-# Every fuzz target in turn, FUZZ_TIME each.
+# Runs every fuzz target for FUZZ_TIME.
 fuzz:
 	@set -e; for dir in $$($(GO) list -f '{{.Dir}}' ./... && $(LAB) list -f '{{.Dir}}' ./...); do \
 		for target in $$(cat "$$dir"/*_test.go 2>/dev/null | sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p'); do \
@@ -81,7 +81,7 @@ fuzz:
 		done; \
 	done
 
-# .golangci.yml says what is looked for. lab/ and the programs in tools/ are modules of their own, and find it there too.
+# .golangci.yml has the rules. lab/ and tools/ are separate Go modules.
 lint: $(BIN)/golangci-lint
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "not gofmt'ed:"; echo "$$unformatted"; exit 1; fi
 	$(BIN)/golangci-lint run
@@ -91,7 +91,7 @@ lint: $(BIN)/golangci-lint
 fmt:
 	gofmt -w .
 
-# Writes docs/reference.md anew from the comments in the source.
+# Generates docs/reference.md from the comments in the source.
 docs:
 	$(LAB) generate ./cmd/reference
 
@@ -99,11 +99,11 @@ docs:
 diagram:
 	$(GO) -C tools/graphviz run . $(abspath docs/images/architecture.dot) $(abspath docs/images/architecture.svg)
 
-# Compiles the embedded country polygons anew from Natural Earth.
+# Generates the embedded country polygons from Natural Earth.
 countries:
-	$(GO) generate ./internal/country
+	$(GO) generate ./internal/geo/country
 
-# A custom Caddy as xcaddy.json describes it, built by the real xcaddy.
+# Builds the Caddy that xcaddy.json describes, with xcaddy.
 xcaddy: $(BIN)/xcaddy
 	$(LAB) run ./cmd/xcaddybuild -xcaddy $(abspath $(BIN)/xcaddy) -manifest ../xcaddy.json
 
@@ -113,8 +113,8 @@ $(BIN)/xcaddy: tools/go.mod
 $(BIN)/golangci-lint: tools/golangci/go.mod
 	$(GO) -C tools/golangci build -trimpath -o ../../$@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 
-# What the tests hold tiles and pages against, where there are npm and a network: MapLibre with the Protomaps style, and
-# axe. Prints the variable by which they find it.
+# Installs MapLibre, the Protomaps style and axe from npm, with which tests check tiles and pages. Prints the variable
+# that names them.
 checks: build/browser/node_modules
 	@echo MAPS_TEST_NPM=$(abspath build/browser/node_modules)
 
@@ -124,23 +124,23 @@ build/browser/node_modules: tools/browser/package-lock.json
 	@npm ci --prefix build/browser --silent
 	@touch $@
 
-# Generates clients in Go and in TypeScript from the OpenAPI documents, and runs them against the real server.
+# Generates clients in Go and TypeScript from the OpenAPI documents, and runs them against the server.
 clients:
 	@.ci/clients
 
-# go-pmtiles, with which archives and servers of tiles are compared.
+# go-pmtiles, which verifies archives of tiles.
 $(BIN)/pmtiles: tools/pmtiles/go.mod
 	$(GO) -C tools/pmtiles build -o ../../$@ github.com/protomaps/go-pmtiles
 
-# The release of the tag that is checked out, as .github/workflows/release.yml makes it.
+# Releases the tag that is checked out, as .github/workflows/release.yml does.
 release: $(BIN)/goreleaser $(BIN)/cyclonedx-gomod
 	PATH="$(abspath $(BIN)):$$PATH" goreleaser release --clean
 
-# All that a release holds, for all platforms, in dist/. Nothing is published; the image is left to `make image-context`.
+# Builds a release for all platforms in dist/, without the image and without publishing it.
 release-snapshot: $(BIN)/goreleaser $(BIN)/cyclonedx-gomod
 	PATH="$(abspath $(BIN)):$$PATH" goreleaser release --snapshot --clean --skip=publish,docker $(RELEASE_FLAGS)
 
-# What `docker build` takes: the Dockerfile, and the server for this platform under the name that GoReleaser gives it.
+# The context of `docker build`: the Dockerfile, and the server for this platform under the name that GoReleaser uses.
 image-context:
 	@rm -rf build/image && mkdir -p build/image
 	@cp -r Dockerfile packaging build/image

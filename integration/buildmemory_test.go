@@ -13,8 +13,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/testkit/testregion"
 )
 
-// TestBuildMemory: a build stays under the memory that it is given and under eight times its extract of temporary
-// files, and makes the same bytes with little memory as with what it takes where nobody says how much.
+// TestBuildMemory: a build keeps to its memory, and to temporary files of eight times its extract. It makes the same bytes
+// with little memory as by default.
 func TestBuildMemory(t *testing.T) {
 	leaveOut(t, "compiles a large map")
 	t.Parallel()

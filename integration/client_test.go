@@ -21,7 +21,6 @@ type call struct {
 	contentType string
 	body        string
 	header      map[string][]string
-	ungated     bool // the site has no maps_auth, so that the credential which the API's description wants is not needed
 }
 
 // answer is what came back, read to the end.
@@ -39,10 +38,9 @@ var httpClient = &http.Client{
 	Transport:     &http.Transport{MaxIdleConnsPerHost: 64},
 }
 
-// adminClient is for Caddy's admin endpoint. Each configuration, refused ones included, gets a socket of its own for
-// that, and the one before is closed a moment later together with what has just been connected to it: so no
-// connection is kept, and a request that got no answer at all is sent again. It may have been carried out; nothing
-// that tests ask there is changed by a second time.
+// adminClient is for Caddy's admin endpoint. Each configuration, also a refused one, gets its own socket for that. The old
+// one is closed a moment later, with new connections to it. So no connection is kept, and a request without a response is
+// sent again; all requests of the tests are idempotent.
 var adminClient = &http.Client{Timeout: time.Minute, Transport: resend{&http.Transport{DisableKeepAlives: true}}}
 
 type resend struct{ http.RoundTripper }
@@ -182,15 +180,12 @@ type serviceAccount struct {
 	ID              string   `json:"id"`
 	OrganizationID  string   `json:"organizationId"`
 	Platform        string   `json:"platform"`
-	IsAdmin         bool     `json:"isAdmin"`
 	Description     string   `json:"description"`
 	Scopes          []string `json:"scopes"`
 	Status          string   `json:"status"`
 	CreatedBy       string   `json:"createdBy"`
 	ClientTokenHint string   `json:"clientTokenHint"`
 	ServerTokenHint string   `json:"serverTokenHint"`
-	CreatedAt       string   `json:"createdAt"`
-	UpdatedAt       string   `json:"updatedAt"`
 	ClientToken     string   `json:"clientToken,omitempty"`
 	ServerToken     string   `json:"serverToken,omitempty"`
 }
@@ -278,7 +273,6 @@ const (
 	route    = "/api/v1/route"
 	coverage = "/v2/search/coverage"
 	jsonType = "application/json"
-	badKey   = "invalid or missing api key"
 )
 
 // dover is a drive of half a kilometre along Loockerman Street in Dover, with some metres of error.

@@ -36,7 +36,7 @@ func clientBlocks(t *testing.T, section, language string) (blocks []string) {
 	return blocks
 }
 
-// What docs/build/clients.md shows of the generated clients stands in the programs that .ci/clients runs.
+// The code in docs/build/clients.md for generated clients is part of the programs that .ci/clients runs.
 func TestClientSnippets(t *testing.T) {
 	leaveOut(t, "checks documents")
 	t.Parallel()
@@ -94,7 +94,7 @@ func scripted(t *testing.T, env []string, script, name string, args ...string) s
 	return string(out)
 }
 
-// The requests by curl as they stand, and then once more with an access token that is refused.
+// The requests by curl as documented, and once more with an access token that is refused.
 func TestClientDocsCurl(t *testing.T) {
 	leaveOut(t, "needs curl and jq")
 	t.Parallel()

@@ -18,7 +18,7 @@ func maps(t *testing.T, stdin string, args ...string) (stdout, stderr string, er
 	return out.String(), errs.String(), err
 }
 
-// The command prints the token alone, and finds the server by --address or by its configuration.
+// The command prints only the token, and finds the server by --address or by its configuration.
 func TestUserTokenCommand(t *testing.T) {
 	t.Parallel()
 	s := sharedServer(t)
@@ -55,7 +55,7 @@ func TestUserTokenCommand(t *testing.T) {
 		t.Errorf("the console is at %s", page)
 	}
 	for name, args := range map[string][]string{
-		"base alone":      {"--address", s.admin, "--organization", "x", "--base", "https://maps.example.com"},
+		"only a base":     {"--address", s.admin, "--organization", "x", "--base", "https://maps.example.com"},
 		"no base":         {"--address", s.admin, "--organization", "x", "--console", "--base", "maps.example.com"},
 		"no organization": {"--address", s.admin},
 		"long ttl":        {"--address", s.admin, "--organization", "x", "--ttl", "25h"},

@@ -36,7 +36,7 @@ func (s *server) damage(t *testing.T, text string) (had []byte) {
 
 // A page of the store is damaged under a running server: what needs it is answered 503, all else goes on, and the
 // log has one line of it. The server does not start on the damaged file, and says why; verify-store finds the
-// same, and nothing in the backup of before.
+// same, and nothing in the earlier backup.
 func TestDamagedStore(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
@@ -102,7 +102,7 @@ func TestDamagedStore(t *testing.T) {
 		t.Errorf("a backup of the damaged store: %v\n%s", err, out)
 	}
 	if kept, err := os.ReadFile(backup); err != nil || !bytes.Equal(kept, good) {
-		t.Errorf("the backup of before is not what it was (%v)", err)
+		t.Errorf("the earlier backup has changed (%v)", err)
 	}
 	log, err := os.ReadFile(s.log)
 	if err != nil {

@@ -45,11 +45,22 @@ func TestMakeDemo(t *testing.T) {
 	path := filepath.Join(dir, "credentials.json")
 	var built time.Time
 	for round := range 2 {
-		var out lockedBuffer
+		output := filepath.Join(dir, "output")
+		out, err := os.Create(output)
+		if err != nil {
+			t.Fatal(err)
+		}
+		printed := func() string {
+			text, err := os.ReadFile(output)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(text)
+		}
 		cmd := exec.Command("make", "demo", "DEMO_DIR="+dir)
 		cmd.Dir = root
 		cmd.Env = append(os.Environ(), "MAPS_PORT="+portOf(port), "MAPS_ADMIN="+admin)
-		cmd.Stdout, cmd.Stderr = &out, &out
+		cmd.Stdout, cmd.Stderr = out, out
 		cmd.WaitDelay = 10 * time.Second
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
@@ -73,13 +84,13 @@ func TestMakeDemo(t *testing.T) {
 		defer stop()
 
 		deadline := time.After(10 * time.Minute) // the build may be the first
-		for !strings.Contains(out.String(), "Serving until interrupted") {
+		for !strings.Contains(printed(), "Serving until interrupted") {
 			select {
 			case err := <-exited:
 				stopped = true
-				t.Fatalf("the demo ended: %v\n%s", err, out.String())
+				t.Fatalf("the demo ended: %v\n%s", err, printed())
 			case <-deadline:
-				t.Fatalf("the demo does not serve\n%s", out.String())
+				t.Fatalf("the demo does not serve\n%s", printed())
 			case <-time.After(100 * time.Millisecond):
 			}
 		}
@@ -106,7 +117,7 @@ func TestMakeDemo(t *testing.T) {
 				t.Errorf("credentials.json lacks %s", name)
 			}
 		}
-		pasteCurls(t, out.String())
+		pasteCurls(t, printed())
 		pasteReadmeCurl(t, dir, portOf(port))
 
 		compiled, err := os.Stat(filepath.Join(dir, "delaware.region"))

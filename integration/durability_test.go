@@ -1,11 +1,9 @@
 package integration
 
 import (
-	"context"
 	"math/rand/v2"
 	"os"
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -212,38 +210,4 @@ func (c *confirmed) check(t *testing.T, s *server, user string, within time.Dura
 		s.until(t, c.access, status, within)
 	}
 	s.send(t, call{path: reverse + place, bearer: c.access}).want(status)
-}
-
-// One store belongs to one process; another one is told so, and validating beside a live server disturbs nobody.
-func TestSecondServerAndValidate(t *testing.T) {
-	t.Parallel()
-	s := startServer(t)
-	second := newServer(t)
-	second.store = s.store
-	if err := second.launch(); err != nil {
-		t.Fatal(err)
-	}
-	select {
-	case <-second.exited:
-	case <-time.After(30 * time.Second):
-		_ = second.kill()
-		t.Fatal("the second server runs on the first one's store")
-	}
-	log, err := os.ReadFile(second.log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if second.cmd.ProcessState.Success() || !strings.Contains(string(log), s.store) ||
-		!strings.Contains(string(log), "another server") {
-		t.Errorf("the second server ended with %v and did not say what is wrong:\n%s", second.cmd.ProcessState,
-			second.logTail(5))
-	}
-
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	out, err := s.command(ctx, "validate", "--config", s.config, "--adapter", "caddyfile").CombinedOutput()
-	if err != nil {
-		t.Errorf("caddy validate beside the live server: %v\n%s", err, out)
-	}
-	s.userToken(t, "still-alive")
 }

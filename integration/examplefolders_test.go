@@ -146,7 +146,7 @@ func (f *folder) run() {
 	}
 }
 
-// shell runs commands as somebody does who follows the README, up to the first that fails, and returns what they print.
+// shell runs commands of a README up to the first that fails, and returns what they print.
 func (f *folder) shell(script string) string {
 	f.t.Helper()
 	bin := filepath.Join(f.t.TempDir(), "bin")
@@ -306,7 +306,7 @@ func runOpenIDConnect(t *testing.T) {
 	settings := f.shell("curl -s " + f.site + "/console/ -o /dev/null -w '%{http_code} ' " + f.site +
 		"/console/sign-in.json -o -")
 	if !strings.HasPrefix(settings, "200 ") || !strings.Contains(settings, "https://id.example.com/authorize") {
-		t.Errorf("nobody can sign in: %s", settings)
+		t.Errorf("sign-in is not possible: %s", settings)
 	}
 	if got := f.shell("caddy maps user-token --organization acme 2>&1 || true"); !strings.Contains(got, "local") {
 		t.Errorf("the operator's user token: %s", got)

@@ -57,7 +57,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// exampleRegions are what directives that stand alone may refer to.
+// exampleRegions are the regions that directives may refer to.
 const exampleRegions = `{
 	maps {
 		region delaware ./delaware.region

@@ -46,7 +46,7 @@ func TestFlow(t *testing.T) {
 	s.send(t, exchangeCall(acc.ClientToken, acc.ServerToken)).want(401)
 	s.send(t, refreshCall(refresh)).want(401)
 
-	// Active again: tokens of before stay dead, new ones can be had.
+	// Active again: the earlier tokens stay invalid, and new ones can be exchanged.
 	s.setStatus(t, user, acc.ID, "ACTIVE")
 	mapCalls(access, 401)
 	mapCalls(second, 401)

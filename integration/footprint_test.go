@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// footprint is what a server holds when nobody asks it anything.
+// footprint is what an idle server holds.
 type footprint struct {
 	goroutines int
 	files      int // open ones; -1 where the system does not tell

@@ -190,8 +190,8 @@ func (f *fronted) passed(token string) recordedRequest {
 	return asked[0]
 }
 
-// gate checks that a request passes with a token that has the one scope and with no other, and that the upstream is told
-// whose it is, even if the client says something else.
+// gate checks that a request passes only with a token that has the scope, and that the upstream is told the account, which
+// a client cannot choose.
 func (f *fronted) gate(scope string, c call) (*answer, recordedRequest) {
 	f.t.Helper()
 	others := slices.DeleteFunc([]string{"TILE", "MATRIX", "ONM", "DIRECTION", "TSS", "GEOCODING", "REVERSEGEOCODING"},
@@ -257,7 +257,7 @@ func sendBody(t *testing.T, host string, c call, body string) (answer []byte) {
 // replay makes the upstream answer as it did when an exchange was recorded.
 func (f *fronted) replay(file string) {
 	f.t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, "testdata", filepath.FromSlash(file)))
+	text, err := os.ReadFile(filepath.Join(root, "internal", "testkit", "testdata", filepath.FromSlash(file)))
 	if err != nil {
 		f.t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ func (s *server) limitFiles(t *testing.T, size uint64) {
 	}
 }
 
-// health asks how a server stands, at both places that say so.
+// health asks for the health of a server.
 func (s *server) health(t *testing.T) (h struct {
 	Status, Store string
 	Reasons       []string
@@ -123,7 +123,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	s.sendAdmin(t, call{method: "POST", path: "/maps/backup", contentType: jsonType, body: backup}).want(400)
 	if after, err := os.ReadFile(backups + "/copy.db"); err != nil || !bytes.Equal(before, after) {
-		t.Errorf("the backup of before is another, error %v", err)
+		t.Errorf("the earlier backup has changed, error %v", err)
 	}
 	if list, err := os.ReadDir(backups); err != nil || len(list) != 1 {
 		t.Errorf("there are %d files beside the backup, error %v", len(list)-1, err)
@@ -185,7 +185,7 @@ func TestStartOnFullDisk(t *testing.T) {
 	s.create(t, s.userToken(t, "room"), nil)
 }
 
-// A map that does not fit on the disk leaves the one of before, and nothing beside it.
+// A map that does not fit on the disk leaves the earlier one, and nothing beside it.
 func TestBuildOnFullDisk(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -206,7 +206,7 @@ func TestBuildOnFullDisk(t *testing.T) {
 		t.Errorf("error %v: %s", err, said.String())
 	}
 	if after, err := os.ReadFile(output); err != nil || !bytes.Equal(before, after) {
-		t.Errorf("the map of before is another, error %v", err)
+		t.Errorf("the earlier map has changed, error %v", err)
 	}
 	if list, err := os.ReadDir(dir); err != nil || len(list) != 1 {
 		t.Errorf("there are %d files beside the map, error %v", len(list)-1, err)
@@ -230,7 +230,7 @@ func gauged(family *dto.MetricFamily, label string) float64 {
 	return -1
 }
 
-// waitHealth waits for a status for longer than a store is left alone.
+// waitHealth waits for a status, for longer than the pause between two attempts of the store.
 func (s *server) waitHealth(t *testing.T, want string) {
 	t.Helper()
 	var status string

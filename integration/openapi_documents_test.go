@@ -77,13 +77,11 @@ func TestOpenAPIDocuments(t *testing.T) {
 	}
 }
 
-// What generators of clients trip over, and what they would get wrong without a word.
+// Numbers have a format: generators of clients in Go make 32 bits of others. .ci/clients runs the generators.
 func TestOpenAPIForGenerators(t *testing.T) {
 	leaveOut(t, "checks documents")
 	t.Parallel()
-	for name, api := range map[string]func() (*description, error){
-		"openapi.yaml": publicAPI, "openapi-admin.yaml": adminAPI,
-	} {
+	for _, name := range []string{"openapi.yaml", "openapi-admin.yaml"} {
 		text, err := os.ReadFile(filepath.Join(root, "docs", name))
 		if err != nil {
 			t.Fatal(err)
@@ -93,30 +91,6 @@ func TestOpenAPIForGenerators(t *testing.T) {
 		doubles := regexp.MustCompile(`type: (number|\[number, "null"\])(, |\n +)format: double`).FindAllIndex(text, -1)
 		if len(numbers) < 2 || len(numbers) != len(doubles) {
 			t.Errorf("%s: of %d numbers %d are doubles", name, len(numbers), len(doubles))
-		}
-		d, err := api()
-		if err != nil {
-			t.Fatal(err)
-		}
-		components := d.model.Components
-		for part, schema := range components.Schemas.FromOldest() {
-			// A generator makes a type of each of these: two of one name are refused.
-			if components.Responses.GetOrZero(part) != nil ||
-				components.Parameters != nil && components.Parameters.GetOrZero(part) != nil {
-				t.Errorf("%s: %s is not the name of a schema alone", name, part)
-			}
-			if schema.Schema().Properties == nil {
-				continue
-			}
-			for property, value := range schema.Schema().Properties.FromOldest() {
-				// openapi-typescript takes a property with a default for one that is always there, in requests too.
-				if !value.IsReference() && value.Schema().Default != nil {
-					t.Errorf("%s: %s of %s has a default, which belongs into its description", name, property, part)
-				}
-				if !value.IsReference() && len(value.Schema().Type) > 2 {
-					t.Errorf("%s: %s of %s is of more types than oapi-codegen takes", name, property, part)
-				}
-			}
 		}
 	}
 }

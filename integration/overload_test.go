@@ -211,7 +211,7 @@ func TestHeavyRequests(t *testing.T) {
 		testkit.Within(t, name+" beside heavy requests, in the median,", median, beside(0.5))
 		testkit.Within(t, name+" beside heavy requests, one in a hundred,", 50*time.Millisecond, beside(0.99))
 	}
-	statuses := stop() // all connections are closed, whatever becomes of their requests
+	statuses := stop() // closes all connections, also during requests
 	left := s.processorTime()
 	time.Sleep(time.Second)
 	t.Logf("the heavy requests: %v; the process took %d MB at most, and %v of processor after they had gone",

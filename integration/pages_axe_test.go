@@ -18,7 +18,7 @@ func TestPagesAxe(t *testing.T) {
 	t.Parallel()
 	modules := os.Getenv("MAPS_TEST_NPM")
 	if modules == "" {
-		t.Skip("MAPS_TEST_NPM names no node_modules with axe-core (make checks): nobody looks at the pages in this run")
+		t.Skip("MAPS_TEST_NPM names no node_modules with axe-core (make checks): the pages are not checked")
 	}
 	axe, err := os.ReadFile(filepath.Join(modules, "axe-core", "axe.min.js"))
 	if err != nil {

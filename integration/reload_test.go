@@ -137,7 +137,7 @@ func TestReloadChangesRegionAndStoreUnderSlowRequests(t *testing.T) {
 		a.want(200)
 	}
 
-	// Back to the first: everybody is still logged in, and what was created during the reload is there.
+	// Back to the first: all tokens are valid, and what was created during the reload is there.
 	if status, body := s.reload(t, string(original)); status != 200 {
 		t.Fatalf("reload: %d %s", status, body)
 	}

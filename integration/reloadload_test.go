@@ -15,8 +15,7 @@ import (
 	"time"
 )
 
-// reloadRounds is how often the configuration is reloaded and the region replaced under load: MAPS_TEST_RELOADS times each, and a few
-// times in an ordinary run.
+// reloadRounds is how often the configuration is reloaded and the region replaced under load: MAPS_TEST_RELOADS, or 10.
 func reloadRounds(t *testing.T) int {
 	t.Helper()
 	text := os.Getenv("MAPS_TEST_RELOADS")
@@ -30,8 +29,8 @@ func reloadRounds(t *testing.T) int {
 	return n
 }
 
-// Reloads of the same configuration, of one with another region file, and new files at a region's path drop no request, log nobody
-// out and leave nothing behind: no goroutine, no open or mapped file, no memory.
+// Reloads and new region files drop no request, end no token, and leave nothing behind: no goroutine, no open or mapped
+// file, no memory.
 func TestReloadUnderLoad(t *testing.T) {
 	leaveOut(t, "reloads again and again under load")
 	s := newServer(t)
@@ -142,7 +141,7 @@ func (l *loaders) begin(t *testing.T, clients int) {
 	}
 }
 
-// ask sends a request. A GET without an answer is sent again, as clients do, and has to be answered; anything else is nil then.
+// ask sends a request. A GET without a response is sent again, as clients do. Other requests return nil then.
 func (l *loaders) ask(t *testing.T, c call) *answer {
 	var err error
 	for range 5 {
@@ -176,10 +175,10 @@ func (l *loaders) until(t *testing.T, more int64) {
 
 var markOfLine = regexp.MustCompile(`"msg":"handled request".*"X-Mark":\["(mark-\d+-)"\]`)
 
-// end stops the clients, and looks for requests without an answer in the server's log. Caddy gives every configuration a socket of its
-// own, so a connection that waited in the old one's queue is reset by the system, and one that was idle is closed: such a request, which
-// no handler saw, is not the server's fault. One that a handler saw must be answered. Go's client sends a GET again by itself: a second
-// line for one mark is an answer that was lost.
+// end stops the clients, and looks up requests without a response in the server's log. Caddy gives each configuration its
+// own socket: the system resets connections in the old one's queue, and idle ones are closed. Requests on these reach no
+// handler, and may fail. A request that reached a handler must be answered. Go's client repeats a GET by itself, so two
+// lines of one mark mean a lost response.
 func (l *loaders) end(t *testing.T) int64 {
 	t.Helper()
 	l.cancel()

@@ -34,7 +34,7 @@ func script(t *testing.T, path string, ok bool, name string, args ...string) (pr
 	called := filepath.Join(t.TempDir(), "calls")
 	cmd := exec.CommandContext(t.Context(), "bash", append([]string{filepath.Join(root, "scripts", name)}, args...)...)
 	cmd.Env = append(os.Environ(), "PATH="+path, "STANDIN_CALLS="+called, "OSRM_PROFILE=car.lua",
-		"STANDIN_ANSWER="+filepath.Join(root, "testdata", "osrm", "match_ok_1.json"))
+		"STANDIN_ANSWER="+filepath.Join(root, "internal", "testkit", "testdata", "osrm", "match_ok_1.json"))
 	for _, name := range []string{"MAPS_PORT", "OSRM_PORT"} {
 		address, release, err := testkit.ReservePort()
 		if err != nil {

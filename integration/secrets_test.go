@@ -42,7 +42,7 @@ func searchSecrets() error {
 	return shared.server.searchSecrets()
 }
 
-// searchSecrets reports every token that stands in clear in a file of the server: its log, its store, and what Caddy saves.
+// searchSecrets reports every token that is in clear in a file of the server: its log, its store, and what Caddy saves.
 func (s *server) searchSecrets() error {
 	index := indexSecrets()
 	var found []error
@@ -63,8 +63,7 @@ func (s *server) searchSecrets() error {
 	return errors.Join(append(found, err)...)
 }
 
-// secretIndex finds any of many tokens in one pass: thousands of tokens, each searched for by itself in a log of every request,
-// would take longer than all tests.
+// secretIndex finds any of many tokens in one pass, because thousands of tokens in a large log would take minutes.
 type secretIndex map[[indexed]byte][][]byte
 
 // indexed is the number of bytes at the beginning of what is searched for; nothing that is secret is shorter.
@@ -119,7 +118,7 @@ func revealing(token string) []string {
 	return []string{token}
 }
 
-// Whoever searches must be able to find.
+// The search finds tokens.
 func TestSearchFindsSecrets(t *testing.T) {
 	t.Parallel()
 	s := &server{dir: t.TempDir()}

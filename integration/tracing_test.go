@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Caddy's `tracing` around the endpoints: the spans reach a collector without any credential, and the trace goes on to a proxied
-// API and to an engine behind the matching endpoint, which gets nothing else of the client's request.
+// Caddy's `tracing` around the endpoints: spans reach a collector, without credentials. The trace continues at a proxied API
+// and at an engine behind the matching endpoint.
 func TestTracing(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex

@@ -81,7 +81,7 @@ func TestUsageWhileDatabaseIsAway(t *testing.T) {
 				t.Error(err)
 			}
 			t.Logf("stopped after %v", time.Since(began))
-			says(`that usage is lost when the process ends","requests":5`)
+			says(`they are lost when the process ends","requests":5`)
 		})
 	}
 }

@@ -1,8 +1,7 @@
-// Package hilbert orders positions along a Hilbert curve over the whole Earth, so that what is near on the ground is
-// near in a file.
 package geo
 
-// Hilbert is the place on the curve of a point of a square of 2^32 by 2^32.
+// Hilbert returns the place of a point on the Hilbert curve over a square of 2^32 by 2^32. Points near each other are
+// mostly near on the curve.
 func Hilbert(x, y uint32) uint64 {
 	var d uint64
 	var state uint16
@@ -14,8 +13,8 @@ func Hilbert(x, y uint32) uint64 {
 	return d
 }
 
-// steps has for each of the four ways in which a quadrant may be turned, and for four bits of x and four of y, the
-// next eight bits of the place on the curve, and above them how the quadrant is turned that they lead to.
+// steps maps an orientation of a quadrant, four bits of x and four of y to the next eight bits of the place on the
+// curve and, above them, the next orientation.
 var steps = func() (table [4 << 8]uint16) {
 	for i := range table {
 		swapped, inverted := i>>8&1, i>>9
@@ -36,10 +35,10 @@ var steps = func() (table [4 << 8]uint16) {
 	return table
 }()
 
-// HilbertOfPosition is the place on the curve of a longitude and a latitude in 1e-7 degrees.
+// HilbertOfPosition returns the place on the curve of a longitude and a latitude in 1e-7 degrees.
 func HilbertOfPosition(lon, lat int32) uint64 { return Hilbert(uint32(lon)+1<<31, uint32(lat)+1<<31) }
 
-// HilbertPoint is the point at a place on the curve: At(Of(x, y)) is x, y.
+// HilbertPoint returns the point at a place on the curve. It is the inverse of Hilbert.
 func HilbertPoint(d uint64) (x, y uint32) {
 	for shift := 0; shift < 64; shift += 2 {
 		s := uint32(1) << (shift / 2)

@@ -1,5 +1,3 @@
-// Package mercator has the positions that maps are drawn with: whole numbers on Web Mercator's square of the world
-// (EPSG:3857), which vector tiles are cut from without rounding again.
 package geo
 
 import (
@@ -10,32 +8,31 @@ import (
 )
 
 const (
-	// WorldBits is the size of the world: 2^Bits units from its western to its eastern border, and from its northern to its
-	// southern one.
+	// WorldBits is the binary logarithm of World.
 	WorldBits = 28
-	// World is the size of the world in units.
+	// World is the width and height of the world in units.
 	World = 1 << WorldBits
-	// MaxLat is the latitude of the northern border in degrees. What lies beyond is drawn on the border.
+	// MaxLat is the latitude of the northern border in degrees. Positions beyond it are moved to the border.
 	MaxLat = 85.05112877980659
 )
 
-// Projected is a position on the square of the world: X counts from 180°W to the east, Y from MaxLat to the south, both
-// from 0 to World. A unit is 0.15 m at the equator. A tile of zoom z is World>>z units wide; one of its 4096 steps is
-// one unit at zoom 16.
+// Projected is a position in Web Mercator (EPSG:3857) in integers: X counts from 180°W to the east, Y from MaxLat to
+// the south, both from 0 to World. A unit is 0.15 m at the equator. A tile of zoom z is World>>z units wide; one of its
+// 4096 steps is one unit at zoom 16.
 type Projected struct{ X, Y int32 }
 
-// Project returns the position of a point in degrees, rounded to the nearest. What lies further east is never further
-// west on the square, and the same from north to south. Points beyond the borders are moved to them.
+// Project projects a point in degrees, rounded to the nearest unit. It is monotonic in both directions. Points beyond
+// the borders are moved to them.
 func Project(p orb.Point) Projected {
 	return Projected{X: fromLon(p[0]), Y: fromLat(p[1])}
 }
 
-// ProjectE7 is Project for a position in 10^-7 degrees, as OpenStreetMap has them.
+// ProjectE7 is Project for a position in 1e-7 degrees.
 func ProjectE7(lat, lon int32) Projected {
 	return Projected{X: fromLon(float64(lon) / 1e7), Y: fromLatE7(lat)}
 }
 
-// Degrees returns where a position is: a point that Project brings back to the same position.
+// Degrees returns the point of a position in degrees. Project returns it to the same position.
 func (p Projected) Degrees() orb.Point {
 	lon := float64(p.X)/World*360 - 180
 	lat := math.Atan(math.Sinh(math.Pi*(1-2*float64(p.Y)/World))) * 180 / math.Pi
@@ -54,13 +51,13 @@ func fromLat(lat float64) int32 {
 	return int32(math.Round(max(0, min(y, 1)) * World)) // at the border y may be off by 1e-16
 }
 
-// parabola is about where the latitudes of a band of 2^bandBits ten-millionths of a degree are.
+// parabola approximates Y in a band of 2^bandBits times 1e-7 degrees of latitude.
 type parabola struct{ y, slope, curve float64 }
 
 const (
 	bandBits = 16
 	lastBand = 850_000_000 >> bandBits // of those near the poles little is drawn
-	// unsure is more than the parabolas are off.
+	// unsure is more than the error of the parabolas.
 	unsure = 1.0 / 256
 )
 
@@ -77,8 +74,7 @@ var parabolas = sync.OnceValue(func() *[2*lastBand + 1]parabola {
 	return all
 })
 
-// fromLatE7 is fromLat, but for the time it takes: a logarithm is only needed where the parabola does not say for sure
-// how to round.
+// fromLatE7 is a faster fromLat: it needs a logarithm only where the parabola is too inexact for rounding.
 func fromLatE7(lat int32) int32 {
 	if band := lat >> bandBits; band >= -lastBand && band <= lastBand {
 		p := &parabolas()[band+lastBand]

@@ -1,5 +1,3 @@
-// Package polyline reads and writes lines in the encoded polyline format: pairs of latitude and longitude, each as the
-// difference from the one before, in groups of five bits.
 package geo
 
 import (
@@ -9,23 +7,24 @@ import (
 	"github.com/paulmach/orb"
 )
 
-// Precision is how many units a degree has.
+// Precision is the number of units of a degree in an encoded polyline.
 const (
 	Polyline5 = 1e5
 	Polyline6 = 1e6 // OSRM's polyline6, Valhalla
 )
 
-// A number is written in groups of bits, the lowest first, each as one byte.
+// The encoded polyline format has pairs of latitude and longitude, each as the difference from the one before, in
+// groups of five bits, the lowest first, each in one byte.
 const (
 	first = 63   // the byte of a group of zeros
 	more  = 0x20 // set where another group follows
 	bits  = 5
 )
 
-// ErrMalformed: the text is no line in this format.
+// ErrPolyline: the text is no encoded polyline.
 var ErrPolyline = errors.New("malformed polyline")
 
-// DecodePolyline returns the points of a line. The error is ErrMalformed. Positions are not checked to be on the globe.
+// DecodePolyline decodes an encoded polyline. The error is ErrPolyline. Positions may be out of range.
 func DecodePolyline(text []byte, precision float64) (orb.LineString, error) {
 	line := make(orb.LineString, 0, len(text)/4)
 	var lat, lon int64
@@ -43,7 +42,7 @@ func DecodePolyline(text []byte, precision float64) (orb.LineString, error) {
 	return line, nil
 }
 
-// AppendPolyline appends a line. Its positions must be on the globe.
+// AppendPolyline appends a line as an encoded polyline. Its positions must be on the globe.
 func AppendPolyline(dst []byte, line orb.LineString, precision float64) []byte {
 	var lat, lon int64 // of the point before
 	for _, p := range line {
@@ -64,7 +63,7 @@ func appendVarint(dst []byte, value int64) []byte {
 	return append(dst, byte(v)+first)
 }
 
-// varint reads a number and how many bytes it has, 0 where there is none.
+// varint reads a number, and returns its size in bytes; 0 if there is none.
 func varint(text []byte) (value int64, n int) {
 	const most = 7 // groups: 35 bits are enough for 360 degrees
 	for n < len(text) && n < most {

@@ -1,4 +1,3 @@
-// Package sphere measures on the sphere that all lengths and distances of caddy-maps are on.
 package geo
 
 import "math"
@@ -9,13 +8,13 @@ const EarthRadius = 6_371_008.8
 // MetresPerUnit is the length of 1e-7 degrees of latitude in metres.
 const MetresPerUnit = math.Pi / 180 * 1e-7 * EarthRadius
 
-// Distance is the great-circle distance in metres between two positions in degrees, the short way round.
+// Distance returns the great-circle distance in metres between two positions in degrees.
 func Distance(lat1, lon1, lat2, lon2 float64) float64 {
 	const degree = math.Pi / 180
 	sinLat := sine((lat2 - lat1) * degree / 2)
 	sinLon := sine((lon2 - lon1) * degree / 2)
 	a := sinLat * sinLat
-	// The product of the cosines of both latitudes, with only one to be worked out.
+	// The product of the cosines of both latitudes, with a single call.
 	a += ((math.Cos((lat1+lat2)*degree)+1)/2 - a) * sinLon * sinLon
 	if a < 1e-6 { // up to 12 km the series of the arcsine is exact after two terms
 		return 2 * EarthRadius * math.Sqrt(a) * (1 + a/6)
@@ -23,9 +22,9 @@ func Distance(lat1, lon1, lat2, lon2 float64) float64 {
 	return 2 * EarthRadius * math.Asin(min(1, math.Sqrt(a)))
 }
 
-// sine is that of an angle in radians, at once where it is small.
+// sine is math.Sin, faster for small angles.
 func sine(x float64) float64 {
-	if square := x * x; square < 1e-4 { // the next term is less than what a float64 tells apart
+	if square := x * x; square < 1e-4 { // the next term is below the precision of a float64
 		return x * (1 - square/6*(1-square/20*(1-square/42)))
 	}
 	return math.Sin(x)

@@ -1,6 +1,3 @@
-// Package boxtree is the layout of packed R-trees: things in the order of a Hilbert curve (Kamel and Faloutsos 1993),
-// the boxes of each sixteen of them, of each sixteen of those and so on. Where the boxes of a node lie follows from
-// its number, so that there are no pointers, and the levels can be written one after the other.
 package geo
 
 import (
@@ -10,9 +7,9 @@ import (
 
 const (
 	fanoutBits = 4
-	// TreeFanout is how many boxes have a parent in common.
+	// TreeFanout is the number of children of a node.
 	TreeFanout = 1 << fanoutBits
-	// levels is how many there are over 2^32 things, with the things.
+	// levels is the number of levels over 2^32 things, including level 0.
 	levels = 9
 )
 
@@ -20,16 +17,16 @@ const (
 // antimeridian.
 type Box struct{ MinX, MinY, MaxX, MaxY int32 }
 
-// EmptyBox is the box of nothing.
+// EmptyBox contains nothing.
 var EmptyBox = Box{math.MaxInt32, math.MaxInt32, math.MinInt32, math.MinInt32}
 
-// Extend makes a box hold another one.
+// Extend extends a box to contain another one.
 func (b *Box) Extend(o Box) {
 	b.MinX, b.MinY = min(b.MinX, o.MinX), min(b.MinY, o.MinY)
 	b.MaxX, b.MaxY = max(b.MaxX, o.MaxX), max(b.MaxY, o.MaxY)
 }
 
-// ExtendTo makes a box hold a position.
+// ExtendTo extends a box to contain a position.
 func (b *Box) ExtendTo(x, y int32) { b.Extend(Box{x, y, x, y}) }
 
 // Overlaps reports whether two boxes have a position in common.
@@ -37,22 +34,22 @@ func (b *Box) Overlaps(o *Box) bool {
 	return b.MinX <= o.MaxX && b.MaxX >= o.MinX && b.MinY <= o.MaxY && b.MaxY >= o.MinY
 }
 
-// Order is the place of a box's centre on the curve that things are sorted along.
+// Order returns the place of the box's centre on the Hilbert curve.
 func (b *Box) Order() uint64 {
 	x, y := (int64(b.MinX)+int64(b.MaxX))/2, (int64(b.MinY)+int64(b.MaxY))/2
 	return HilbertOfPosition(int32(x), int32(y))
 }
 
-// Tree is the layout of the boxes over a number of things: level 1 has one for each Fanout things, level 2 one for each
-// Fanout of those, up to the level that has at most Fanout. The levels follow one another in one array, the lowest
-// first; level 0 is the things.
+// Tree is the layout of a packed R-tree (Kamel and Faloutsos 1993) over things in Hilbert order. Level 1 has a box for
+// each TreeFanout things, level 2 one for each TreeFanout of those, up to a level of at most TreeFanout. The levels are
+// in one array, the lowest first, and positions follow from numbers, without pointers. Level 0 is the things.
 type Tree struct {
 	First  [levels]uint32 // where each level begins in the array
 	Count  [levels]uint32 // how many nodes each level has
 	Height int            // the top level
 }
 
-// NewTree is the layout over n things.
+// NewTree returns the layout over n things.
 func NewTree(n uint32) Tree {
 	t := Tree{}
 	t.Count[0] = n
@@ -65,7 +62,7 @@ func NewTree(n uint32) Tree {
 	return t
 }
 
-// Boxes is how many boxes the array has: those of all levels but level 0.
+// Boxes returns the number of boxes in the array: of all levels but level 0.
 func (t *Tree) Boxes() int {
 	if t.Height == 0 {
 		return 0
@@ -73,12 +70,12 @@ func (t *Tree) Boxes() int {
 	return int(t.First[t.Height]) + int(t.Count[t.Height])
 }
 
-// Children are the nodes of the level below that node i of a level is over: from the first up to the last, without it.
+// Children returns the children of node i of a level: their first number, and the one after the last.
 func (t *Tree) Children(level int, i uint32) (from, to uint32) {
 	return i << fanoutBits, min(i<<fanoutBits+TreeFanout, t.Count[level-1])
 }
 
-// AppendTreeLevels appends the boxes of all levels over things that have these boxes.
+// AppendTreeLevels appends the boxes of all levels over things with the given boxes.
 func AppendTreeLevels(dst, things []Box) []Box {
 	for below := things; len(below) > TreeFanout; {
 		first := len(dst)

@@ -31,13 +31,13 @@ func (b *body) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// align goes on to where the next section may begin.
+// align pads to the offset where the next section may begin.
 func (b *body) align() error {
 	_, err := b.Write(make([]byte, (alignment-b.offset%alignment)%alignment))
 	return err
 }
 
-// take appends a section that waited, until ctx ends: it may have gigabytes.
+// take appends a waiting section. It stops if ctx ends: sections may have gigabytes.
 func (b *body) take(ctx context.Context, s *SectionWriter) error {
 	s.offset = b.offset
 	if s.spool == nil {
@@ -69,7 +69,7 @@ func (u *untilEnd) Read(p []byte) (int, error) {
 	return u.r.Read(p)
 }
 
-// seal writes what follows the sections, and the header.
+// seal writes the checksums, the table and the header.
 func (b *body) seal(table []byte, entries int) error {
 	if err := b.w.Flush(); err != nil {
 		return err
@@ -93,7 +93,7 @@ func (b *body) seal(table []byte, entries int) error {
 	return nil
 }
 
-// blockSums is a writer that keeps the CRC-32C of every block that passes through it.
+// blockSums is a writer that computes the CRC-32C of every block.
 type blockSums struct {
 	crcs []byte
 	sum  uint32

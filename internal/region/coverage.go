@@ -5,10 +5,10 @@ import (
 	"github.com/paulmach/orb/maptile"
 )
 
-// CoverageZoom is the zoom level of the tiles that a region's coverage is counted in.
+// CoverageZoom is the zoom of the tiles of a region's coverage.
 const CoverageZoom = 12
 
-// CoverageTile is the number of the coverage tile of a position: x<<12 | y. Positions beyond Web Mercator's 85.05°
+// CoverageTile returns the number of the coverage tile of a position: x<<12 | y. Positions beyond Web Mercator's 85.05°
 // belong to the outermost tiles.
 func CoverageTile(p orb.Point) uint32 {
 	t := maptile.At(p, CoverageZoom)
@@ -16,9 +16,8 @@ func CoverageTile(p orb.Point) uint32 {
 	return min(t.X, last)<<CoverageZoom | min(t.Y, last)
 }
 
-// AddCoverage adds the coverage: sorted numbers as of CoverageTile, each once. It is kept as runs of numbers that
-// follow each other, of each the first and the one after the last: a country has a hundred thousand tiles, and a few
-// thousand runs.
+// AddCoverage adds the coverage: sorted, distinct numbers of CoverageTile. It is stored as runs of consecutive numbers,
+// each with its first number and the one after its last: a country has a hundred thousand tiles in a few thousand runs.
 func AddCoverage(w *Writer, tiles []uint32) {
 	var runs []uint32
 	for _, t := range tiles {
@@ -31,10 +30,9 @@ func AddCoverage(w *Writer, tiles []uint32) {
 	Add(w, coverageSection, runs)
 }
 
-// Covers reports whether a position lies in one of the tiles that the region covers: those of zoom CoverageZoom that
-// hold any of its data, or that an area touches which it can name.
+// Covers reports whether a position lies in a tile of the coverage: tiles with any data, or touched by a named area.
 func (f *File) Covers(p orb.Point) bool {
 	i, found := Search(&f.coverage, CoverageTile(p))
 	isFirst := i%2 == 0
-	return found == isFirst // a run begins there, or none has ended since the last that did
+	return found == isFirst // a run begins there, or the last one has not ended
 }

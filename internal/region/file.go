@@ -22,23 +22,23 @@ const (
 	coverageSection = "coverage"
 )
 
-// File is an open region file, mapped into memory. It is safe for use by any number of goroutines.
+// File is an open region file, mapped into memory. It is safe for concurrent use.
 //
-// Reading a page after the file was unmapped kills the process, so whoever reads holds a reference: Open gives the
-// first, Acquire another, and the last Release unmaps.
+// Reading after the file was unmapped kills the process, so readers hold a reference: Open returns the first one,
+// Acquire adds another, and the last Release unmaps.
 type File struct {
 	path     string
 	stamp    stamp
 	mapped   mmap.MMap
 	header   header
 	entries  map[string]entry
-	checked  []uint32 // one word a block: 1 when its CRC has been checked
+	checked  []uint32 // for each block, 1 if its CRC has been checked
 	refs     atomic.Int64
 	coverage View[uint32]
 }
 
-// Open maps a region file and checks its header and section table. Only a regular file is one, or a symbolic link to
-// one. The error is one line that names the path.
+// Open maps a region file and checks its header and section table. The path is that of a regular file or a symbolic
+// link to one. The error is one line that names the path.
 func Open(path string) (*File, error) {
 	f, err := open(path)
 	var system *os.PathError
@@ -73,9 +73,9 @@ func open(path string) (f *File, err error) {
 	}
 	opened := &File{path: path, mapped: mapped, header: h, entries: make(map[string]entry, h.entries),
 		checked: make([]uint32, (h.crcs-headerSize+blockSize-1)/blockSize)}
-	// Before anything is read that its checksum is compared with: what is changed later is then seen.
+	// The stamp comes before the first comparison with a checksum, so that Changed sees every later change.
 	if opened.stamp, err = newStamp(file); err != nil {
-		_ = mapped.Unmap() // the error before it says what is wrong
+		_ = mapped.Unmap() // the first error says what is wrong
 		return nil, err
 	}
 	opened.refs.Store(1)
@@ -109,7 +109,7 @@ func (f *File) readTable() (err error) {
 	return nil
 }
 
-// Acquire takes a reference, unless the last one is gone already.
+// Acquire takes a reference. It returns false if the last one has been released.
 func (f *File) Acquire() bool {
 	for {
 		n := f.refs.Load()
@@ -122,26 +122,26 @@ func (f *File) Acquire() bool {
 	}
 }
 
-// Release gives a reference back; the last one unmaps the file.
+// Release releases a reference. The last one unmaps the file.
 func (f *File) Release() {
 	if f.refs.Add(-1) == 0 {
-		_ = f.mapped.Unmap() // nothing can be done about it, and nothing depends on it
+		_ = f.mapped.Unmap() // nothing depends on it
 		f.stamp.close()
 	}
 }
 
-// Changed reports whether the file has been written to, or cut short, since it was opened. Checksums are compared once,
-// so what was read before a Changed that is true may be anything; what was read before one that is false is what Commit
-// wrote. Whoever calls it holds a reference. On Windows it is always false.
+// Changed reports whether the file has been written to or truncated since it was opened. Checksums are compared only
+// once, so data read before Changed returns true may be anything; data read before it returns false is what Commit
+// wrote. The caller holds a reference. On Windows it is always false.
 func (f *File) Changed() bool { return f.stamp.changed() }
 
-// Path is the path that the file was opened by.
+// Path returns the path given to Open.
 func (f *File) Path() string { return f.path }
 
 // Has reports whether the file has a section.
 func (f *File) Has(name string) bool { _, ok := f.entries[name]; return ok }
 
-// Info is what `maps info` shows.
+// Info describes a file, for `caddy maps info`.
 type Info struct {
 	Meta
 	Path     string        `json:"path"`
@@ -187,7 +187,7 @@ func (f *File) Info() (info Info, err error) {
 	return info, nil
 }
 
-// Read is how many bytes of the sections have been read and compared with their checksums so far.
+// Read returns how many bytes of the sections have been read and checked so far.
 func (f *File) Read() int64 {
 	blocks := int64(0)
 	for i := range f.checked {
@@ -208,8 +208,7 @@ func (f *File) Verify(ctx context.Context) (err error) {
 	return nil
 }
 
-// check compares a block with its CRC and panics with a *DamageError when they differ. Several goroutines may do so at
-// once; each comes to the same result.
+// check compares a block with its CRC, and panics with a *DamageError if they differ. It may run concurrently.
 func (f *File) check(block uint64) {
 	start := headerSize + block<<blockShift
 	end := min(start+blockSize, f.header.crcs)

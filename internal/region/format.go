@@ -1,5 +1,6 @@
-// Package region is the container that a compiled region is kept in: one immutable file of named sections, each an
-// array of fixed-size little-endian elements, memory-mapped and read in place.
+// Package region reads and writes region files: one immutable file of named sections, each an array of fixed-size
+// little-endian elements, memory-mapped and read in place. Engines and compiler define the sections that they read and
+// write; this package knows only the coverage and the metadata. Start with Open, Section and Writer.
 //
 // Layout, all numbers little-endian:
 //
@@ -8,8 +9,8 @@
 //	…            CRC-32C of each 16 KiB block of the bytes between the header page and here, 4 bytes each
 //	…            section table: name, element size, offset, count; in the order of their names
 //
-// Opening reads the header page and the section table only, so that it costs the same for a city and for a continent.
-// Every block is checked against its CRC when something in it is first read.
+// Opening reads only the header page and the section table, so its cost does not depend on the size of the file. A
+// block is checked against its CRC when something in it is first read.
 package region
 
 import (
@@ -20,8 +21,8 @@ import (
 )
 
 const (
-	magic = "\x89CMREG\r\n" // not text, and damaged by any conversion of line ends
-	// magicBefore began the files of a numbering that has ended, and is not to be read.
+	magic = "\x89CMREG\r\n" // no text, and damaged by any conversion of line ends
+	// magicBefore is the magic of files before format 1.
 	magicBefore = "\x89CMAPS\r\n"
 
 	// Version is the format version that this package writes, and the only one it reads.
@@ -33,11 +34,10 @@ const (
 	alignment  = 64              // of sections: a cache line, and a multiple of every element's own alignment
 	entrySize  = 48
 	nameSize   = 24
-	maxEntries = 4096 // far above what any version writes; bounds the work on a hostile header
-	// maxSize is above the largest region there can be. For each block of a file that is open there are four bytes in
-	// memory, and a file may claim to be of any size and take no room on the disk.
+	maxEntries = 4096 // limits the work on a hostile header
+	// maxSize limits the memory for open files, which is four bytes for each block: sparse files may claim any size.
 	maxSize = 1 << 42
-	maxMeta = 16 << 20 // bytes of the description: more than the names of extracts on a command line
+	maxMeta = 16 << 20 // bytes of the metadata: more than the names of extracts on a command line
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -68,8 +68,8 @@ func (h *header) encode() []byte {
 	return page
 }
 
-// decodeHeader reads a header page of a file of the given size. The magic and the version are looked at before the
-// page's CRC, so that a foreign file and one of another format are called what they are.
+// decodeHeader reads the header page of a file of the given size. It checks magic and version before the page's CRC,
+// for a better error with other files and formats.
 func decodeHeader(page []byte, size int64) (header, error) {
 	var h header
 	const again = "compile it again with caddy maps build"

@@ -6,15 +6,15 @@ import (
 	"runtime/debug"
 )
 
-// DamageError says that a region file does not hold what it should: a block that does not match its checksum, a page
-// that cannot be read because the file was cut short in place, or an index that leads nowhere.
+// DamageError means that a region file is damaged: a block does not match its checksum, a page cannot be read because
+// the file was truncated in place, or an index is out of range.
 type DamageError struct {
-	Path    string // empty where a fault does not tell
+	Path    string // empty for a fault
 	Problem string
 	Stack   []byte // of a fault or a bad index, for the log; nil for a checksum
 }
 
-// Error says what is wrong and what to do, in one line.
+// Error says in one line what is wrong and what to do.
 func (e *DamageError) Error() string {
 	name := "the region file"
 	if e.Path != "" {
@@ -23,16 +23,16 @@ func (e *DamageError) Error() string {
 	return fmt.Sprintf("%s is damaged: %s; build it again and replace it by renaming, never in place", name, e.Problem)
 }
 
-// Stop ends the reading of a file from within, when it is the value of a panic: Recover makes Err the error. It is
-// for limits that are met deep inside of what reads.
+// Stop as the value of a panic ends the reading of a file: Recover returns Err. Engines use it for limits met in deep
+// calls.
 type Stop struct{ Err error }
 
-// FaultsPanic makes a read of a page that cannot be read a panic of this goroutine instead of the end of the process,
-// and returns what Recover needs to undo that.
+// FaultsPanic turns a fault of this goroutine into a panic instead of the end of the process. Recover needs its result
+// to undo that.
 func FaultsPanic() (before bool) { return debug.SetPanicOnFault(true) }
 
-// Recover turns a panic over a damaged file into a *DamageError in err, and a Stop into its own. Every function that
-// reads a region file for a caller outside starts with
+// Recover turns a panic about a damaged file into a *DamageError, and a Stop into its Err. Every function that reads a
+// region file for a caller outside of the engines starts with
 //
 //	defer region.Recover(&err, region.FaultsPanic())
 func Recover(err *error, before bool) {

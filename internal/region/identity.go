@@ -5,8 +5,8 @@ import (
 	"crypto/sha256"
 )
 
-// VerifyWhole checks every block of the file, as Verify does, and that they are all of the file whose checksum it has:
-// a file that was put together of two does not pass. The error is a *DamageError, or that of ctx.
+// VerifyWhole checks every block like Verify, and that all of them belong to the file's checksum: a file mixed of two
+// does not pass. The error is a *DamageError, or that of ctx.
 func (f *File) VerifyWhole(ctx context.Context) error {
 	if err := f.verifyIdentity(); err != nil {
 		return err
@@ -14,7 +14,7 @@ func (f *File) VerifyWhole(ctx context.Context) error {
 	return f.Verify(ctx)
 }
 
-// verifyIdentity compares the file's checksum with what it is of: the checksums of the blocks and the section table.
+// verifyIdentity compares the file's checksum with the checksums of the blocks and the section table.
 func (f *File) verifyIdentity() (err error) {
 	defer Recover(&err, FaultsPanic())
 	end := f.header.table + uint64(f.header.entries)*entrySize

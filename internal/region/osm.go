@@ -1,5 +1,3 @@
-// Package mapdata holds the terms of OpenStreetMap and of roads that those who compile a region file and those who
-// read it have in common.
 package region
 
 // Kind is the kind of an OSM object.
@@ -43,7 +41,7 @@ const (
 	Ferry
 )
 
-// String is the value of highway that stands for the class, and "ferry".
+// String returns the value of highway of the class, or "ferry".
 func (c RoadClass) String() string {
 	return [...]string{"motorway", "trunk", "primary", "secondary", "tertiary", "unclassified", "residential",
 		"living_street", "service", "track", "busway", "cycleway", "footway", "ferry"}[c]

@@ -33,27 +33,48 @@ func odds(n int) []odd {
 var testMeta = Meta{Sources: []string{"a.osm.pbf"}, License: "ODbL-1.0", Attribution: "© OpenStreetMap contributors",
 	Bounds: Bounds{1, 2, 3, 4}, Counts: map[string]int64{"roads": 5}}
 
-// write makes a region file with sections of several blocks.
-func write(t testing.TB, path string) {
-	t.Helper()
-	var w Writer
-	Add(&w, "odd", odds(50_000))
-	Add(&w, "words", []uint32{1, 3, 5, 7})
-	Add(&w, "none", []uint64{})
-	AddCoverage(&w, []uint32{CoverageTile(orb.Point{-75.5, 39.7})})
-	if err := w.Commit(t.Context(), path, testMeta); err != nil {
-		t.Fatal(err)
-	}
+// several adds sections of several blocks.
+func several(w *Writer) {
+	Add(w, "odd", odds(50_000))
+	Add(w, "words", []uint32{1, 3, 5, 7})
+	Add(w, "none", []uint64{})
+	AddCoverage(w, []uint32{CoverageTile(orb.Point{-75.5, 39.7})})
 }
 
-func TestRoundTrip(t *testing.T) {
+// written opens a region file with some sections.
+func written(t testing.TB, meta Meta, add func(*Writer)) *File {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "a.region")
-	write(t, path)
+	var w Writer
+	add(&w)
+	if err := w.Commit(t.Context(), path, meta); err != nil {
+		t.Fatal(err)
+	}
+	return opened(t, path)
+}
+
+func opened(t testing.TB, path string) *File {
+	t.Helper()
 	f, err := Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Release()
+	t.Cleanup(f.Release)
+	return f
+}
+
+// content reads the bytes of such a file.
+func content(t testing.TB, add func(*Writer)) []byte {
+	t.Helper()
+	data, err := os.ReadFile(written(t, testMeta, add).Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func TestRoundTrip(t *testing.T) {
+	f := written(t, testMeta, several)
 	v, err := Section[odd](f, "odd")
 	if err != nil {
 		t.Fatal(err)
@@ -100,21 +121,17 @@ func TestRoundTrip(t *testing.T) {
 }
 
 func TestSameInputSameBytes(t *testing.T) {
-	dir := t.TempDir()
+	var files [2][]byte
 	for i, order := range [][]string{{"a", "b", "c"}, {"c", "a", "b"}} {
-		var w Writer
-		var wg sync.WaitGroup
-		for _, name := range order {
-			wg.Go(func() { Add(&w, name, []byte(name+name)) })
-		}
-		wg.Wait()
-		if err := w.Commit(t.Context(), filepath.Join(dir, string(rune('0'+i))), testMeta); err != nil {
-			t.Fatal(err)
-		}
+		files[i] = content(t, func(w *Writer) {
+			var wg sync.WaitGroup
+			for _, name := range order {
+				wg.Go(func() { Add(w, name, []byte(name+name)) })
+			}
+			wg.Wait()
+		})
 	}
-	a, _ := os.ReadFile(filepath.Join(dir, "0"))
-	b, _ := os.ReadFile(filepath.Join(dir, "1"))
-	if len(a) == 0 || !bytes.Equal(a, b) {
+	if !bytes.Equal(files[0], files[1]) {
 		t.Error("the same sections in another order made another file")
 	}
 }
@@ -142,19 +159,13 @@ func TestCommitLeavesNothingBehind(t *testing.T) {
 // TestDamage flips single bits all over a file: each is found at opening or when the block is read, and never reaches
 // the reader as data.
 func TestDamage(t *testing.T) {
-	dir := t.TempDir()
-	good := filepath.Join(dir, "good")
-	write(t, good)
-	content, err := os.ReadFile(good)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := content(t, several)
 	rng := rand.New(rand.NewPCG(1, 2))
 	positions := []int{0, 8, 12, 16, 24, 32, 40, 48, 1000, headerSize - 1, headerSize, len(content) - 1}
 	for range 60 {
 		positions = append(positions, rng.IntN(len(content)))
 	}
-	path := filepath.Join(dir, "bad")
+	path := filepath.Join(t.TempDir(), "bad")
 	for _, at := range positions {
 		bad := bytes.Clone(content)
 		bad[at] ^= 1 << rng.IntN(8)
@@ -176,11 +187,9 @@ func TestDamage(t *testing.T) {
 	}
 }
 
+// TestRefused: what Open refuses, ReadAnnouncement refuses as well if the first page shows it.
 func TestRefused(t *testing.T) {
-	dir := t.TempDir()
-	good := filepath.Join(dir, "good")
-	write(t, good)
-	content, _ := os.ReadFile(good)
+	dir, content := t.TempDir(), content(t, several)
 	newer := bytes.Clone(content)
 	binary.LittleEndian.PutUint32(newer[8:], Version+1)
 	older := bytes.Clone(content)
@@ -221,7 +230,16 @@ func TestRefused(t *testing.T) {
 			} else if !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("error %q does not say %q in one line", err, c.want)
 			}
+			size := name == "truncated" || name == "longer" || name == "header" // not on the first page
+			page := c.content[:min(len(c.content), AnnouncementSize)]
+			if a, err := ReadAnnouncement(page); (err == nil) != size || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("announcement %+v, %v", a, err)
+			}
 		})
+	}
+	a, err := ReadAnnouncement(content[:AnnouncementSize])
+	if err != nil || a.Size != int64(len(content)) || a.Checksum != written(t, testMeta, several).Checksum() {
+		t.Errorf("%+v, %v", a, err)
 	}
 	if _, err := Open(filepath.Join(dir, "absent")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a file that is not there: %v", err)
@@ -238,44 +256,17 @@ func TestHostileSizes(t *testing.T) {
 	if _, err := decodeHeader(page, sparse); err == nil || !strings.Contains(err.Error(), "more than a region can have") {
 		t.Errorf("a file of %d bytes: %v", sparse, err)
 	}
-	path := filepath.Join(t.TempDir(), "a.region")
-	var w Writer
-	if err := w.Commit(t.Context(), path, Meta{License: strings.Repeat("free ", 4<<20)}); err != nil {
-		t.Fatal(err)
-	}
-	f, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Release()
+	f := written(t, Meta{License: strings.Repeat("free ", 4<<20)}, func(*Writer) {})
 	if _, err := f.Info(); err == nil || !strings.Contains(err.Error(), "its description has") {
 		t.Errorf("a description of 20 MB: %v", err)
 	}
 }
 
-// TestStop: limits that are met deep inside of what reads become its error.
-func TestStop(t *testing.T) {
-	limit := errors.New("too much")
-	read := func() (err error) {
-		defer Recover(&err, FaultsPanic())
-		panic(Stop{limit})
-	}
-	if err := read(); err != limit {
-		t.Errorf("the error is %v", err)
-	}
-}
-
 // TestTruncatedInPlace cuts a mapped file short, as a careless copy does: the read is an error and the process lives.
 func TestTruncatedInPlace(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a.region")
-	write(t, path)
-	f, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Release()
+	f := written(t, testMeta, several)
 	v, _ := Section[odd](f, "odd")
-	if err := os.Truncate(path, headerSize); err != nil {
+	if err := os.Truncate(f.Path(), headerSize); err != nil {
 		t.Skip("this system does not truncate a mapped file:", err)
 	}
 	read := func() (err error) {
@@ -289,21 +280,26 @@ func TestTruncatedInPlace(t *testing.T) {
 	}
 }
 
-func TestRecoverLeavesOtherPanics(t *testing.T) {
+// TestRecover: a Stop becomes its error, and a panic that is not about the file stays one.
+func TestRecover(t *testing.T) {
+	read := func(value any) (err error) {
+		defer Recover(&err, FaultsPanic())
+		panic(value)
+	}
+	limit := errors.New("too much")
+	if err := read(Stop{limit}); err != limit {
+		t.Errorf("the error is %v", err)
+	}
 	defer func() {
 		if recover() != "mine" {
 			t.Error("a panic that is not about the file was swallowed")
 		}
 	}()
-	func() (err error) {
-		defer Recover(&err, FaultsPanic())
-		panic("mine")
-	}()
+	_ = read("mine")
 }
 
 func TestReferences(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a.region")
-	write(t, path)
+	path := written(t, testMeta, several).Path()
 	f, err := Open(path)
 	if err != nil {
 		t.Fatal(err)
@@ -355,13 +351,7 @@ func TestAnySections(t *testing.T) {
 }
 
 func FuzzOpen(f *testing.F) {
-	path := filepath.Join(f.TempDir(), "seed")
-	var w Writer
-	Add(&w, "words", []uint32{1, 2, 3})
-	if err := w.Commit(f.Context(), path, testMeta); err != nil {
-		f.Fatal(err)
-	}
-	seed, _ := os.ReadFile(path)
+	seed := content(f, func(w *Writer) { Add(w, "words", []uint32{1, 2, 3}) })
 	f.Add(seed)
 	f.Add(seed[:headerSize])
 	f.Add([]byte(magic))
@@ -385,13 +375,8 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-func BenchmarkOpen(b *testing.B) {
-	path := filepath.Join(b.TempDir(), "a.region")
-	var w Writer
-	Add(&w, "large", make([]uint64, 32<<20)) // 256 MiB: opening reads none of it
-	if err := w.Commit(b.Context(), path, testMeta); err != nil {
-		b.Fatal(err)
-	}
+func BenchmarkOpen(b *testing.B) { // opening reads nothing of 256 MiB
+	path := written(b, testMeta, func(w *Writer) { Add(w, "large", make([]uint64, 32<<20)) }).Path()
 	for b.Loop() {
 		f, err := Open(path)
 		if err != nil {
@@ -402,13 +387,7 @@ func BenchmarkOpen(b *testing.B) {
 }
 
 func BenchmarkAt(b *testing.B) {
-	path := filepath.Join(b.TempDir(), "a.region")
-	write(b, path)
-	f, err := Open(path)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer f.Release()
+	f := written(b, testMeta, several)
 	v, _ := Section[odd](f, "odd")
 	var sum uint32
 	for i := 0; b.Loop(); i++ {

@@ -4,7 +4,7 @@ package region
 
 import "os"
 
-// stamp knows nothing here. Windows lets nobody cut a file that is mapped, nor replace one that is open.
+// stamp is empty: Windows does not allow to truncate a mapped file, nor to replace an open one.
 type stamp struct{}
 
 func newStamp(file *os.File) (stamp, error) { return stamp{}, file.Close() }

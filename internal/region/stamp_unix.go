@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stamp knows an open file by its size and by when it was last written.
+// stamp is the size and the modification time of an open file.
 type stamp struct {
 	file *os.File
 	fd   int
@@ -18,7 +18,7 @@ type stamp struct {
 	time unix.Timespec
 }
 
-// newStamp takes the file over, to be closed by close.
+// newStamp takes ownership of the file.
 func newStamp(file *os.File) (stamp, error) {
 	s := stamp{file: file, fd: int(file.Fd())}
 	var now unix.Stat_t
@@ -29,17 +29,16 @@ func newStamp(file *os.File) (stamp, error) {
 	return s, nil
 }
 
-// changed reports whether the file has been written, cut or lengthened since. It asks the system, which takes most of a
+// changed reports whether the file has been written or resized since. It takes a system call of less than a
 // microsecond, and allocates nothing.
 func (s *stamp) changed() bool {
 	var now unix.Stat_t
 	return fstat(s.fd, &now) != nil || now.Size != s.size || now.Mtim != s.time
 }
 
-// fetch has the system read a part of the file into its memory, with a call that may take its time. A page of a
-// mapped file that has to be read first, from a disk or over a network, holds up more than the goroutine that touches
-// it: the collector of garbage stops all others and waits for this one. What cannot be read is found when it is
-// touched.
+// fetch reads a part of the file into the page cache with a blocking system call. Without it, a page fault that waits
+// for a disk or a network would hold up the garbage collector, and with it all goroutines. Errors show up when the page
+// is touched.
 func (s *stamp) fetch(from, to uint64) {
 	buf := fetched.Get().(*[blockSize]byte)
 	defer fetched.Put(buf)

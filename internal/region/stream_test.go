@@ -11,8 +11,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 )
 
-// TestStreams: sections that were streamed are read as those that were added whole, whatever their sizes, and
-// streamed ones come before the others whenever they were made.
+// TestStreams: streamed sections of any size are read like those that were added whole. Those of Direct come first.
 func TestStreams(t *testing.T) {
 	parent := t.TempDir()
 	dir, err := scratch.Open(parent, "a.region", 0)
@@ -49,11 +48,7 @@ func TestStreams(t *testing.T) {
 	if none.Len() != 0 || dir.Size() != 0 {
 		t.Errorf("%d bytes in a section of none, %d in temporary files", none.Len(), dir.Size())
 	}
-	f, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Release()
+	f := opened(t, path)
 	if err := f.Verify(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -7,9 +7,8 @@ import (
 	"unsafe"
 )
 
-// View is a section of a file as an array, read in place. Reading checks the blocks that are touched for the first
-// time, and panics with a *DamageError when one does not match its CRC, or with a fault where the file was cut short:
-// whoever reads defers Recover.
+// View is a section of a file as an array, read in place. Reading checks blocks at their first use. It panics with a
+// *DamageError if one does not match its CRC, or with a fault if the file was truncated: callers defer Recover.
 //
 // The zero View is an empty section.
 type View[T any] struct {
@@ -18,8 +17,8 @@ type View[T any] struct {
 	start uint64 // of the section, in bytes after the header page
 }
 
-// Section returns a section of the file; one that the file does not have is empty. T must be the type that was written:
-// another element size is an error.
+// Section returns a section of the file; a missing one is empty. T must be the type that was written: another element
+// size is an error.
 func Section[T any](f *File, name string) (View[T], error) {
 	var zero T
 	e, ok := f.entries[name]
@@ -37,10 +36,10 @@ func Section[T any](f *File, name string) (View[T], error) {
 	return v, nil
 }
 
-// Len is the number of elements.
+// Len returns the number of elements.
 func (v *View[T]) Len() int { return len(v.data) }
 
-// At returns element i, by pointer so that large elements are not copied. It must not be written to.
+// At returns a pointer to element i, which is read-only.
 func (v *View[T]) At(i int) *T {
 	p := &v.data[i]
 	size := uint64(unsafe.Sizeof(*p))
@@ -49,13 +48,13 @@ func (v *View[T]) At(i int) *T {
 		v.check(i, i+1)
 	} else if (size > alignment || size&(size-1) != 0) &&
 		atomic.LoadUint32(&v.file.checked[(first+size-1)>>blockShift]) == 0 {
-		v.check(i, i+1) // a smaller element whose size is a power of two never lies across two blocks
+		v.check(i, i+1) // other elements never span two blocks
 	}
 	return p
 }
 
-// Range returns elements i to j, without j. The slice is a part of the mapped file: it must not be written to, nor kept
-// after the reference to the file is given back.
+// Range returns elements i to j, without j. The slice is a part of the mapped file: it is read-only, and valid until
+// the reference to the file is released.
 func (v *View[T]) Range(i, j int) []T {
 	s := v.data[i:j:j]
 	if i < j {
@@ -64,10 +63,10 @@ func (v *View[T]) Range(i, j int) []T {
 	return s
 }
 
-// All returns the whole section; it checks all of it at the first call, so it is for small sections.
+// All returns the whole section. It is for small sections, since the first call checks all of it.
 func (v *View[T]) All() []T { return v.Range(0, len(v.data)) }
 
-// check makes sure that the blocks of elements i to j, without j, have been checked; i < j.
+// check checks the blocks of elements i to j, without j, unless they have been checked; i < j.
 func (v *View[T]) check(i, j int) {
 	var zero T
 	size := uint64(unsafe.Sizeof(zero))
@@ -79,7 +78,7 @@ func (v *View[T]) check(i, j int) {
 	}
 }
 
-// Search finds x in a sorted section: its index, or where it would stand, and whether it is there.
+// Search finds x in a sorted section: its index, or where it would be inserted, and whether it is there.
 func Search[T cmp.Ordered](v *View[T], x T) (int, bool) {
 	i, j := 0, v.Len()
 	for i < j {

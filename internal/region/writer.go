@@ -17,7 +17,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/base/files"
 )
 
-// Meta is what a region file says of itself.
+// Meta is the metadata of a region file.
 type Meta struct {
 	Sources     []string         `json:"sources"` // names of the extracts, without directories
 	License     string           `json:"license"`
@@ -35,10 +35,10 @@ type Bounds struct {
 	MaxLon float64 `json:"maxLon"`
 }
 
-// Writer writes a region file. Small sections are added whole, from any goroutine and in any order: the file is the
-// same. Large ones are streamed, straight into the file (Direct) or by way of a temporary file (Spool).
+// Writer writes a region file. Small sections are added whole (Add), from any goroutine and in any order: the file is
+// the same. Large ones are streamed into the file (Direct) or a temporary file (Spool).
 //
-// The zero Writer has no temporary files: it keeps what is added in memory until Commit.
+// The zero Writer has no temporary files: it keeps sections in memory until Commit.
 type Writer struct {
 	mu      sync.Mutex
 	waiting []*SectionWriter // for Commit
@@ -55,19 +55,18 @@ type Spool interface {
 	Free() error
 }
 
-// SectionWriter is a section that is being written: an array of elements of one size. It is used by one goroutine at
-// a time.
+// SectionWriter writes a section: an array of elements of one size. It is used by one goroutine at a time.
 type SectionWriter struct {
 	entry
 	out   io.Writer
 	spool Spool
-	data  []byte // of a section that was added whole
+	data  []byte // of a section added whole
 	bytes uint64
 	w     *Writer
 }
 
-// Create makes a Writer that writes into a directory, from where the file can be renamed to its place, and that takes
-// its temporary files from spool. The file stays where it is when nothing is committed.
+// Create returns a Writer that writes a file in dir, which must be on the file system of the final path, and takes its
+// temporary files from spool. Commit or Discard must follow.
 func Create(dir string, spool func(name string) Spool) (*Writer, error) {
 	w := &Writer{spool: spool}
 	return w, w.create(func() (*os.File, error) { return os.Create(filepath.Join(dir, "region")) })
@@ -82,8 +81,8 @@ func (w *Writer) create(open func() (*os.File, error)) error {
 	return nil
 }
 
-// add takes a name for a section, and has it in a list. A name that is there already panics, since section names are
-// constants of the packages that write them.
+// add adds a section to a list. It panics if the name is taken: section names are constants of the packages that write
+// them.
 func (w *Writer) add(s *SectionWriter, list *[]*SectionWriter) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -97,8 +96,8 @@ func (w *Writer) add(s *SectionWriter, list *[]*SectionWriter) {
 	*list = append(*list, s)
 }
 
-// Add adds a section whole: elements that hold no pointers and no padding that is not zero. The data is not copied
-// and must not change before Commit. Names have at most 24 bytes.
+// Add adds a whole section: elements without pointers and with zero padding. The data is not copied and must not change
+// before Commit. Names have at most 24 bytes.
 func Add[T any](w *Writer, name string, data []T) {
 	var zero T
 	raw := rawBytes(data)
@@ -106,7 +105,7 @@ func Add[T any](w *Writer, name string, data []T) {
 	w.add(&SectionWriter{entry: e, data: raw, bytes: uint64(len(raw))}, &w.waiting)
 }
 
-// Spool begins a section that waits for Commit in a temporary file.
+// Spool begins a section in a temporary file, which Commit copies.
 func (w *Writer) Spool(name string, elemSize int) *SectionWriter {
 	s := &SectionWriter{entry: entry{name: name, elemSize: uint32(elemSize)}, spool: w.spool(name)}
 	s.out = s.spool
@@ -114,9 +113,9 @@ func (w *Writer) Spool(name string, elemSize int) *SectionWriter {
 	return s
 }
 
-// Direct begins a section that goes into the file as it is written; Close must end it before the next one begins.
-// Only one goroutine may use it. The file has these sections in the order in which they are written, before all
-// others, which are in the order of their names.
+// Direct begins a section that is written directly into the file. Close it before the next one begins; only one
+// goroutine may use Direct. These sections come first in the file, in the order of writing, then all others, sorted by
+// name.
 func (w *Writer) Direct(name string, elemSize int) *SectionWriter {
 	s := &SectionWriter{entry: entry{name: name, elemSize: uint32(elemSize)}, out: w.body, w: w}
 	s.offset = w.body.offset
@@ -137,7 +136,7 @@ func Append[T any](s *SectionWriter, data ...T) error {
 	return err
 }
 
-// Len is how many bytes were written.
+// Len returns how many bytes were written.
 func (s *SectionWriter) Len() int64 { return int64(s.bytes) }
 
 // Close ends a section of Direct.
@@ -155,8 +154,8 @@ func rawBytes[T any](data []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&data[0])), len(data)*int(unsafe.Sizeof(data[0])))
 }
 
-// Commit finishes the file, syncs it and renames it to path, so that whoever opens path finds the old file or the
-// whole new one. When it fails or ctx ends, nothing is left behind and the old file stands.
+// Commit finishes the file, syncs it and renames it to path: readers find the old file or the complete new one. If it
+// fails or ctx ends, nothing is left behind and the old file stays.
 func (w *Writer) Commit(ctx context.Context, path string, meta Meta) (err error) {
 	if w.body == nil {
 		if err := w.create(func() (*os.File, error) { return files.CreateTemp(path) }); err != nil {
@@ -181,7 +180,7 @@ func (w *Writer) Commit(ctx context.Context, path string, meta Meta) (err error)
 	return files.Rename(f, path, 0o644)
 }
 
-// Discard closes and removes a file that is not to be committed. After Commit it does nothing.
+// Discard removes an uncommitted file. After Commit it does nothing.
 func (w *Writer) Discard() error {
 	if w.body == nil {
 		return nil
@@ -189,7 +188,7 @@ func (w *Writer) Discard() error {
 	return errors.Join(w.body.file.Close(), os.Remove(w.body.file.Name()))
 }
 
-// finish writes what waits, the checksums and the table. The header comes last: a file that was not finished has none.
+// finish writes the waiting sections, the checksums and the table. The header comes last: an unfinished file has none.
 func (w *Writer) finish(ctx context.Context) error {
 	slices.SortFunc(w.waiting, func(a, b *SectionWriter) int { return strings.Compare(a.name, b.name) })
 	for _, s := range w.waiting {

@@ -11,7 +11,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/testkit/testregion"
 )
 
-// A request pins the file that is there when it comes, and keeps it whatever takes its place.
+// A request pins the current file, and keeps it even if another file replaces it.
 func Example() {
 	path, remove := testregion.Village()
 	defer remove()

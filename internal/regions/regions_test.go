@@ -239,16 +239,6 @@ func (f *fixture) ask(t testing.TB) {
 	}
 }
 
-// BenchmarkAsk is what a request pays for a region that may be swapped and damaged: the reference, the guard against
-// faults, and the question whether the file was changed in place.
-func BenchmarkAsk(b *testing.B) {
-	f := newFixture(b)
-	b.ReportAllocs()
-	for b.Loop() {
-		f.ask(b)
-	}
-}
-
 // TestAwaited: a file that is awaited is served when it comes. Until then requests get ErrUnavailable, which costs neither
 // an access to the disk nor a line in the log.
 func TestAwaited(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/tiles/mapfile"
 )
 
-// TestTooDense: of a cell with far more than a map can have, a tile has what comes first, and cutting it ends soon.
+// TestTooDense: a tile has what comes first of a cell with far too many records, and renders soon.
 func TestTooDense(t *testing.T) {
 	cell := mapfile.Tile{Z: mapfile.CellZoom, X: 1186, Y: 1566}
 	tile := mapfile.Tile{Z: 14, X: cell.X * 4, Y: cell.Y * 4}
@@ -46,7 +46,7 @@ func (longTexts) Text(at uint64) []byte {
 	return append(bytes.Repeat([]byte("long "), 200), strconv.FormatUint(at, 10)...)
 }
 
-// TestLongNames: of a cell with far more names than a map can have, a tile has some.
+// TestLongNames: a tile has some of the names of a cell with far too many.
 func TestLongNames(t *testing.T) {
 	cell := mapfile.Tile{Z: mapfile.CellZoom, X: 1186, Y: 1566}
 	shape := mapfile.Shape{Points: []geo.Projected{cell.Origin()}}

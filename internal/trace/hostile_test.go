@@ -90,7 +90,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestManyAttributes: as many as there are in any GPX are read, and where they stand makes no difference.
+// TestManyAttributes: as many attributes as in any GPX are read, in any place.
 func TestManyAttributes(t *testing.T) {
 	with := func(n int) string {
 		return `<gpx xmlns="http://www.topografix.com/GPX/1/1" a="x=y&gt;" ` + strings.Repeat(`b='=>' `, n-2) + `>` +

@@ -1,4 +1,6 @@
-// Package accuracy measures how right a matcher's answers are, on drives whose truth is known.
+// Package accuracy compares a matcher's answers with drives whose true path is known, and sums them up by sampling
+// interval and noise. It neither makes the drives (drives) nor prints or judges the results (cmd/eval).
+// Start with Run and Tabulate; Calibrate compares confidence with accuracy.
 package accuracy
 
 import (

@@ -112,7 +112,7 @@ func TestCalibrate(t *testing.T) {
 	}
 }
 
-// By changes the profile of a request, and not the request of whoever asks.
+// By changes the profile of a copy, not the caller's request.
 func TestBy(t *testing.T) {
 	var asked matching.Profile
 	m := By(matcherFunc(func(_ context.Context, req *matching.Request) (*matching.Result, error) {

@@ -1,4 +1,5 @@
-// Package cases looks on a map for drives that are hard to match, each for one reason.
+// Package cases finds drives on a map that are hard to match, each for one reason, such as parallel roads or
+// roundabouts. It does not match them. Start with Find.
 package cases
 
 import (

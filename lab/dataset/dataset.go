@@ -1,4 +1,5 @@
-// Package dataset finds and compiles the maps that an evaluation runs on.
+// Package dataset finds, changes and compiles the maps that evaluations run on: Delaware from the Go modules, Porto
+// from a directory, and larger maps made of copies. It makes no drives. Start with Compile.
 package dataset
 
 import (

@@ -122,7 +122,7 @@ func TestRewrite(t *testing.T) {
 	}
 }
 
-// TestThin: the share is about what was asked for, of small roads alone.
+// TestThin: the share is about what was asked for, of small roads only.
 func TestThin(t *testing.T) {
 	keep := Thin(0.3)
 	kept := map[string]int{}

@@ -1,4 +1,6 @@
-// Package drives makes and reads what a matcher is measured by: traces of which the drive behind them is known.
+// Package drives simulates drives and reads recorded ones. Of each, both the true path and the noisy trace are known.
+// It knows no matcher. Start with Recipe.Simulate, which draws routes by a Router and adds noise; ReadDrives and
+// ReadTrips read files.
 package drives
 
 import (

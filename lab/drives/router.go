@@ -134,7 +134,7 @@ func (r *Router) turn(arc uint32, seconds float64, start bool) {
 	turns := r.turns
 	for _, t := range turns {
 		if t.Angle == roadgraph.TurningBack && len(turns) > 1 {
-			continue // nobody turns round where the road goes on
+			continue // no U-turns where the road goes on
 		}
 		cost := seconds + r.turnCost(t.Angle)
 		if cost >= r.cost[t.To] {

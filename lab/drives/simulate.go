@@ -151,7 +151,7 @@ func (r *Router) RandomRoute(vias int, random *rand.Rand) (route Route, ok bool)
 			return Route{}, false
 		}
 		start := from
-		if leg > 0 { // from the via point on straight ahead: nobody turns round there
+		if leg > 0 { // from the via point on straight ahead: there are no U-turns there
 			start = []Spot{{route.Arcs[len(route.Arcs)-1], route.To}}
 		}
 		next, ok := r.Fastest(start, to)

@@ -9,7 +9,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
-// Travel is how somebody moves through a network, and how far.
+// Travel is a way to move through a network, and how far.
 type Travel struct {
 	// speed is that on all roads, in metres per second; 0 for the roads' free speed.
 	speed float64

@@ -118,7 +118,7 @@ func (s *subject) equality(ctx context.Context, t *table) error {
 	return nil
 }
 
-// ownPositions asks for every named node where it stands.
+// ownPositions asks for every named node at its own position.
 func (s *subject) ownPositions(ctx context.Context, t *table) error {
 	at := map[string]orb.Point{}
 	var nodes []geocodingtest.Feature

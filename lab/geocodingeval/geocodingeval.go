@@ -1,6 +1,6 @@
-// Package geocodingeval measures how right and how fast reverse geocoding is, and prints tables in Markdown: against a
-// search over all geometry and against all polygons, on the extracts that the modules ship, and on Liechtenstein where
-// a directory with it is given.
+// Package geocodingeval measures the accuracy and the speed of reverse geocoding, and prints tables in Markdown. It
+// compares answers with a search over all geometry and with all polygons, on the extracts in the Go modules, and on
+// Liechtenstein if a directory has it. It measures no server. Start with Run.
 package geocodingeval
 
 import (

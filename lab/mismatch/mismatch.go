@@ -1,4 +1,5 @@
-// Package mismatch measures how much of a drive a matched path misses, and how much it adds that was not driven.
+// Package mismatch measures in metres how much of a true path a matched path misses, and how much it adds. It knows
+// only lines, neither maps nor matchers. Start with Of.
 package mismatch
 
 import (

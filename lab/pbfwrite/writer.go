@@ -1,5 +1,6 @@
-// Package pbfwrite writes OpenStreetMap extracts as PBF files (https://wiki.openstreetmap.org/wiki/PBF_Format), as
-// far as evaluations need it: dense nodes, ways, relations with members, and versions.
+// Package pbfwrite writes OpenStreetMap extracts as PBF files (https://wiki.openstreetmap.org/wiki/PBF_Format), as far
+// as evaluations need it: dense nodes, ways, relations with members, and versions. It does not read them. Start with
+// New.
 package pbfwrite
 
 import (

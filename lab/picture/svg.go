@@ -1,4 +1,5 @@
-// Package picture draws what an evaluation finds, as SVG.
+// Package picture draws results of evaluations as SVG: matched drives, and calibration curves. It computes none of
+// them.
 package picture
 
 import (

@@ -1,4 +1,5 @@
-// Package service evaluates a matcher through the API of a running server, whatever engine stands behind it.
+// Package service is a matcher that asks the API of a running server, so that any engine behind it can be evaluated. It
+// starts no server. Start with New.
 package service
 
 import (

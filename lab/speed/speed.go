@@ -1,4 +1,5 @@
-// Package speed measures how fast a matcher is on one core.
+// Package speed measures the speed of a matcher on one core, and how it scales with the size of the map. It does not
+// measure a server: `make soak` does. Start with Measure and Scale.
 package speed
 
 import (

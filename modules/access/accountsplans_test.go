@@ -29,7 +29,7 @@ func (p plan) String() string {
 	p.UpdatedAt = ""
 	text, err := json.Marshal(p)
 	if err != nil {
-		panic(err) // texts and numbers alone
+		panic(err) // only texts and numbers
 	}
 	return string(text)
 }

@@ -48,7 +48,7 @@ func usageOf(t *testing.T, s *modulestest.Server, token, query string) (lines []
 	return lines
 }
 
-// TestUsage: what passes a gate is seen by its organization with the next request, and by nobody else.
+// TestUsage: only its own organization sees usage, from the next request on.
 func TestUsage(t *testing.T) {
 	s := modulestest.Start(t, modulestest.Config{Site: counting(), Level: "INFO"})
 	user, stranger := s.UserToken("acme"), s.UserToken("globex")

@@ -114,7 +114,7 @@ func withQuotas(app *App, w http.ResponseWriter, r *http.Request,
 	if err != nil {
 		return err
 	}
-	usageapi.Settle(r.Context(), session.Meter)
+	usageapi.Flush(r.Context(), session.Meter)
 	now := session.Store.Now()
 	totals, err := session.Store.Totals(r.Context(), organization, []string{""}, now)
 	if err != nil {

@@ -14,10 +14,12 @@ import (
 )
 
 // Body returns an empty reservation of memory for a request's body. The caller must release it.
-func (a *App) Body(r *http.Request) admission.Hold { return a.BodyOf(Caller(r.Context())) }
+func (a *App) Body(r *http.Request) admission.Reservation { return a.BodyOf(Caller(r.Context())) }
 
 // BodyOf is Body for a caller that is already known.
-func (a *App) BodyOf(caller admission.Caller) admission.Hold { return a.shared.bodies.For(caller) }
+func (a *App) BodyOf(caller admission.Caller) admission.Reservation {
+	return a.shared.bodies.For(caller)
+}
 
 // Processors shares the processors between the requests of all configurations.
 func (a *App) Processors() *admission.Processors { return a.shared.processors }

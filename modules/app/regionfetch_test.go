@@ -76,7 +76,7 @@ func detail(t *testing.T, a modulestest.Response) app.RegionDetail {
 }
 
 // A region that is fetched: the server starts without it, serves it when it is there, and another when it is told so,
-// without losing a request; after a restart it serves what it has, whatever has become of the origin.
+// without losing a request; after a restart it serves what it has, even if the origin is down.
 func TestFetchedRegion(t *testing.T) {
 	dir := t.TempDir()
 	oldtown, newtown, bad := filepath.Join(dir, "old"), filepath.Join(dir, "new"), filepath.Join(dir, "bad")
@@ -109,7 +109,7 @@ func TestFetchedRegion(t *testing.T) {
 		}
 		return detail(t, s.AdminDo(http.MethodGet, "/maps/regions", ""))
 	}
-	stands := func(d app.RegionDetail, health int, status, problem string) {
+	expect := func(d app.RegionDetail, health int, status, problem string) {
 		t.Helper()
 		if a := s.Do(http.MethodGet, "/healthz", "", ""); a.Status != health || strings.Contains(a.Body, "origin") {
 			t.Errorf("health: %d %s", a.Status, a.Body)
@@ -120,13 +120,13 @@ func TestFetchedRegion(t *testing.T) {
 		}
 	}
 
-	stands(reload(http.StatusInternalServerError), 503, "unavailable", "answers 503")
+	expect(reload(http.StatusInternalServerError), 503, "unavailable", "answers 503")
 	if got := town(s); got != "Service Unavailable" {
 		t.Errorf("without a file: %s", got)
 	}
 	origin.name.Store(oldtown)
 	d := reload(http.StatusOK)
-	stands(d, 200, "ok", "")
+	expect(d, 200, "ok", "")
 	if d.Origin.ETag != `"old"` || time.Since(d.Origin.Fetched) > time.Minute {
 		t.Errorf("the region is %+v of %+v", d, d.Origin)
 	}
@@ -134,7 +134,7 @@ func TestFetchedRegion(t *testing.T) {
 		t.Errorf("the first file: %s", got)
 	}
 	origin.name.Store(bad)
-	stands(reload(http.StatusInternalServerError), 200, "stale", "is not a region file")
+	expect(reload(http.StatusInternalServerError), 200, "stale", "is not a region file")
 
 	// While requests come in.
 	origin.name.Store(newtown)
@@ -157,7 +157,7 @@ func TestFetchedRegion(t *testing.T) {
 			}
 		})
 	}
-	stands(reload(http.StatusOK), 200, "ok", "")
+	expect(reload(http.StatusOK), 200, "ok", "")
 	close(stop)
 	clients.Wait()
 	if got := town(s); got != "Newtown" {
@@ -183,7 +183,7 @@ func TestFetchedRegion(t *testing.T) {
 	if got := town(s); got != "Newtown" {
 		t.Errorf("after a restart: %s", got)
 	}
-	stands(reload(http.StatusInternalServerError), 200, "stale", "answers 503")
+	expect(reload(http.StatusInternalServerError), 200, "stale", "answers 503")
 	for _, secret := range []string{"hunter2", "s1gnature"} {
 		if strings.Contains(s.Log(), secret) {
 			t.Errorf("the log shows %s", secret)

@@ -19,7 +19,7 @@ import (
 
 func init() { subcommands = append(subcommands, newCopyStoreCmd) }
 
-// storeOpenTimeout bounds how long a database may take to answer.
+// storeOpenTimeout is how long a database may take to answer.
 const storeOpenTimeout = 30 * time.Second
 
 func newCopyStoreCmd() *cobra.Command {
@@ -75,7 +75,7 @@ func copyStore(ctx context.Context, from, to string,
 	return counts, err
 }
 
-// openStore opens what a flag names. One that exists is not made if it is missing.
+// openStore opens the store that a flag names. With exists, a missing one is an error.
 func openStore(ctx context.Context, name string, exists bool) (*store.Store, error) {
 	kind, where, _ := strings.Cut(name, ":")
 	switch {

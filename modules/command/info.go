@@ -55,7 +55,7 @@ Blocks are checked when they are first read; --verify checks all of them at once
 			if described.Map, err = mapOf(file, &info); err != nil {
 				return err
 			}
-			// Most files have nothing beside them, or something of somebody else's.
+			// Most files have nothing beside them, or files of other programs.
 			described.Origin = fetch.ReadOrigin(args[0], info.Checksum)
 			if asJSON {
 				enc := json.NewEncoder(cmd.OutOrStdout())
@@ -73,27 +73,27 @@ Blocks are checked when they are first read; --verify checks all of them at once
 
 func oneFile(_ *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return fmt.Errorf("one region file is needed, and there are %d arguments", len(args))
+		return fmt.Errorf("expected one region file, got %d arguments", len(args))
 	}
 	return nil
 }
 
-// description is what is known of a region file: from itself, and from what is beside it.
+// description describes a region file, by its content and by the file beside it.
 type description struct {
 	region.Info
-	// Map is the part of the file that tiles are cut from; nil where it has no map.
+	// Map is the part of the file from which tiles are rendered; nil without a map.
 	Map *mapPart `json:"map,omitempty"`
-	// Origin is where a server fetched the file from; nil where nobody knows.
+	// Origin is where a server downloaded the file from; nil if unknown.
 	Origin *fetch.Origin `json:"origin,omitempty"`
 }
 
-// mapPart is what a region file has of a map.
+// mapPart describes the map in a region file.
 type mapPart struct {
 	Bytes   int64 `json:"bytes"`
 	MaxZoom uint8 `json:"maxZoom"`
 }
 
-// mapOf finds the map of a region file.
+// mapOf describes the map of a region file; nil without a map.
 func mapOf(file *region.File, info *region.Info) (*mapPart, error) {
 	m, err := tiles.Open(file)
 	if m == nil || err != nil {
@@ -137,7 +137,7 @@ func (info *description) print(out io.Writer, verified bool) error {
 	if m := info.Map; m != nil {
 		row("Map", "%s, up to zoom %d", humanize.IBytes(uint64(m.Bytes)), m.MaxZoom)
 	} else {
-		row("Map", "none: maps_tiles has networks alone of it")
+		row("Map", "none: maps_tiles serves only networks")
 	}
 	b := info.Bounds
 	row("Bounds", "%.5f,%.5f to %.5f,%.5f (latitude, longitude)", b.MinLat, b.MinLon, b.MaxLat, b.MaxLon)
@@ -147,7 +147,7 @@ func (info *description) print(out io.Writer, verified bool) error {
 	return w.Flush()
 }
 
-// label turns the name of a count into words: missingNodes into "Missing nodes".
+// label turns the name of a count into words: missingNodes becomes "Missing nodes".
 func label(name string) string {
 	var b strings.Builder
 	for i, r := range name {

@@ -40,7 +40,7 @@ var mistypedCommands = map[string]string{
 	"maps build text.osm.pbf --output x.region --memory lots": `Error: --memory: "lots" is not a size such as 1GiB, 800MB or a number of bytes`,
 	"maps build text.osm.pbf --output x.region --memory 1KiB": "Error: --memory: 1KiB is not at least 256 MiB, which a build needs",
 	"maps build text.osm.pbf --outptu x.region":               "Error: unknown flag: --outptu",
-	"maps info":                                               "Error: one region file is needed, and there are 0 arguments",
+	"maps info":                                               "Error: expected one region file, got 0 arguments",
 	"maps info missing.region":                                "Error: stat missing.region: no such file or directory",
 	"maps info text.region":                                   "Error: text.region is not a region file of caddy-maps",
 	"maps reverse text.region 39.1":                           "Error: a region file, a latitude and a longitude are needed",
@@ -54,8 +54,8 @@ var mistypedCommands = map[string]string{
 	"maps user-token":                                         `Error: required flag(s) "organization" not set`,
 	"maps user-token --organization acme --ttl soon":          `Error: --ttl: "soon" is not a duration, such as 8h`,
 	"maps user-token --organization acme --address 127.0.0.1:9": "Error: asking the server at 127.0.0.1:9: performing request: Post " +
-		`"http://127.0.0.1:9/maps/user-tokens": dial tcp 127.0.0.1:9: connect: connection refused ` +
-		"(--address and --config say where else it may run)",
+		`"http://127.0.0.1:9/maps/user-tokens": dial tcp 127.0.0.1:9: connect: connection refused; ` +
+		"is it running? --address and --config name another one",
 	"maps rotate-keys --config missing": "Error: finding the admin API: reading config from file: open missing: no such file or directory",
 	"maps rotate-keys --config Broken --adapter caddyfile": "Error: finding the admin API: adapting config using caddyfile: parsing caddyfile tokens for " +
 		"'maps': access_token_ttl: 720h is not between 1s and 24h, at Broken:3",

@@ -13,15 +13,15 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler"
 )
 
-// progress shows how far a long command has come, how much memory it takes and how much time the stage still needs: a
-// bar on a terminal, elsewhere a line every now and then and one at the end of each stage.
+// progress shows the progress of a long command, its memory and the remaining time of the stage: a bar on a terminal,
+// otherwise a line at intervals and one at the end of each stage.
 type progress struct {
 	out   io.Writer
 	bars  bool
 	stage string
 	began time.Time
 	bar   *progressbar.ProgressBar
-	ended bool      // the present stage has come to its end
+	ended bool      // the current stage has ended
 	said  time.Time // when the last line or the last description was
 	every time.Duration
 }
@@ -40,7 +40,7 @@ func newProgress(out io.Writer) *progress {
 	return p
 }
 
-// update is told how far a stage has come.
+// update reports the progress of a stage.
 func (p *progress) update(stage string, done, total int64) {
 	if stage != p.stage {
 		p.end()
@@ -58,7 +58,7 @@ func (p *progress) update(stage string, done, total int64) {
 		}
 	}
 	if p.bar != nil {
-		_ = p.bar.Set64(min(done, total)) // an error is one of the terminal
+		_ = p.bar.Set64(min(done, total)) // only the terminal can fail
 	}
 	if done < total || p.ended {
 		return
@@ -74,7 +74,7 @@ func (p *progress) description() string {
 	return fmt.Sprintf("%s (%s)", p.stage, humanize.IBytes(uint64(compiler.UsedMemory())))
 }
 
-// left says how long the rest of a stage takes if it goes on as until now.
+// left estimates the remaining time of a stage from its speed so far.
 func (p *progress) left(done, total int64) string {
 	if done <= 0 {
 		return "time left unknown"
@@ -83,20 +83,20 @@ func (p *progress) left(done, total int64) string {
 	return fmt.Sprintf("about %s left", rest.Round(time.Second))
 }
 
-// line prints a line that is not about progress; a bar goes on below it.
+// line prints a line above the bar.
 func (p *progress) line(text string) {
 	if p.bar != nil {
-		_ = p.bar.Clear() // an error is one of the terminal
+		_ = p.bar.Clear() // only the terminal can fail
 	}
 	fmt.Fprintln(p.out, text)
 }
 
-// end takes away a bar that is still there, so that what comes next stands on a line of its own.
+// end removes an unfinished bar, so that later output begins on a new line.
 func (p *progress) end() {
 	if p.bar == nil {
 		return
 	}
-	_ = p.bar.Clear() // an error is one of the terminal
+	_ = p.bar.Clear() // only the terminal can fail
 	p.bar = nil
 	if p.ended {
 		fmt.Fprintf(p.out, "%s: done in %s\n", p.stage, round(time.Since(p.began)))

@@ -97,7 +97,7 @@ func parseCoordinate(name, given string, limit float64) (float64, error) {
 	return v, nil
 }
 
-// splitTerms reads comma-separated terms; blank ones say nothing.
+// splitTerms reads comma-separated terms and ignores blank ones.
 func splitTerms(text string) (terms []string) {
 	for term := range strings.SplitSeq(text, ",") {
 		if term = strings.TrimSpace(term); term != "" {

@@ -12,7 +12,7 @@ import (
 
 func init() { subcommands = append(subcommands, newVerifyStoreCmd) }
 
-// maxFaultsShown is how many faults are named; more would tell the operator nothing else.
+// maxFaultsShown is how many faults are listed.
 const maxFaultsShown = 20
 
 func newVerifyStoreCmd() *cobra.Command {
@@ -27,14 +27,14 @@ server may have the file open.`,
 		Example: `  caddy maps verify-store /var/backups/accounts.db`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return fmt.Errorf("one file is needed, and there are %d arguments", len(args))
+				return fmt.Errorf("expected one file, got %d arguments", len(args))
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path := args[0]
 			if strings.HasPrefix(path, "postgres:") || strings.HasPrefix(path, "postgresql:") {
-				return errors.New("only the file of an SQLite store or of a backup can be checked; " +
+				return errors.New("only an SQLite store or a backup can be checked; " +
 					"for PostgreSQL see pg_checksums and pg_amcheck")
 			}
 			counts, faults, err := store.Verify(cmd.Context(), strings.TrimPrefix(path, "sqlite:"), maxFaultsShown)
@@ -51,7 +51,7 @@ server may have the file open.`,
 					return err
 				}
 			}
-			return fmt.Errorf("%s is damaged; restore a backup that is whole", path)
+			return fmt.Errorf("%s is damaged; restore an intact backup", path)
 		},
 	}
 }

@@ -43,12 +43,12 @@ region files and stores that it reads. The version of a running server is at GET
 	return cmd
 }
 
-// versions are those of the program and of what it keeps.
+// versions are those of the program and of its formats.
 type versions struct {
 	Version string `json:"version"` // of caddy-maps
 	Caddy   string `json:"caddy"`
 	Go      string `json:"go"`
-	// Formats are those of region files, and of the tables of SQLite and PostgreSQL stores.
+	// Formats are the versions of region files and of the tables of stores.
 	Formats struct {
 		Region int `json:"region"`
 		Store  int `json:"store"`

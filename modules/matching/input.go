@@ -25,7 +25,7 @@ type input struct {
 	values [5]request.QueryValue
 	parser parser // of the body; nil for a GET
 
-	memory admission.Hold
+	memory admission.Reservation
 	work   admission.Work
 }
 

@@ -94,7 +94,7 @@ func TestErrors(t *testing.T) {
 			"lit, every, size, floors, height, path, roof, at Testfile:2",
 		"house {\nroof {\nshape flat\n}\n}": "unknown option of roof: shape; it can only be colour, at Testfile:3",
 		"house {\nroof {\ncolor red\n}\n}":  "unknown option of roof: color; did you mean colour?, at Testfile:3",
-		"house {\nname a\n\nname b\n}":      "name may stand only once in house, and stands in line 2 already, at Testfile:4",
+		"house {\nname a\n\nname b\n}":      "name may appear only once in house; it is already in line 2, at Testfile:4",
 		"house {\nname\n}":                  "name: wrong argument count; write name TEXT, at Testfile:2",
 		"house {\nname a b\n}":              "name: wrong argument count; write name TEXT, at Testfile:2",
 		"house {\nname \"\"\n}":             "name: the value is empty, at Testfile:2",

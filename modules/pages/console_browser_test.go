@@ -113,7 +113,7 @@ func TestConsole(t *testing.T) {
 	}
 	tab.Press(kb.Escape)
 	tab.Click("dialog [type=submit]")
-	waitFor(tab, "dialog .result", "good for 900 seconds and for TILE")
+	waitFor(tab, "dialog .result", "valid for 900 seconds and for TILE")
 	tab.Click("dialog .buttons [type=button]")
 	tab.Wait("the dialog to close", `!document.querySelector("dialog")`)
 

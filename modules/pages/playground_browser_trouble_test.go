@@ -50,7 +50,7 @@ func TestBrowserTrouble(t *testing.T) {
 		tab.Type("#token", w.Exchange(w.account.ClientToken, w.account.ServerToken).AccessToken)
 		tab.Click("#token-form button")
 		tab.Wait("tiles", `document.querySelector(".leaflet-tile-loaded")`)
-		const good = "Your token of the organization org is good until"
+		const good = "Your token of the organization org is valid until"
 		if text := tab.Text("#access") + tab.Text("#trouble"); !strings.HasPrefix(text, good) {
 			t.Errorf("the page says %q", text)
 		}

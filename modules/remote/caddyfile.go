@@ -23,7 +23,7 @@ import (
 //	    <options of reverse_proxy>
 //	}
 //
-// own are the options of the module itself.
+// own is the module's own options.
 func (s *Service) UnmarshalBlock(d *caddyfile.Dispenser, kind string, own ...options.Option) error {
 	d.Next() // the module's name
 	name := kind + " " + d.Val()
@@ -35,7 +35,7 @@ func (s *Service) UnmarshalBlock(d *caddyfile.Dispenser, kind string, own ...opt
 		options.Option{Name: "max_calls", Takes: "<number>", Read: options.Number(&s.MaxCalls)},
 	)
 	start := d.Token()
-	// What is not ours is the proxy's, and becomes a block of its own.
+	// All other options are those of reverse_proxy, and become a block of their own.
 	ours := []caddyfile.Token{start, brace(start, "{", start.Line)}
 	proxys := append([]caddyfile.Token{start}, d.RemainingArgsAsTokens()...)
 	proxys = append(proxys, brace(start, "{", start.Line))
@@ -44,7 +44,7 @@ func (s *Service) UnmarshalBlock(d *caddyfile.Dispenser, kind string, own ...opt
 	for _, o := range known {
 		names = append(names, o.Name)
 	}
-	var mistyped error // if reverse_proxy has no such option either
+	var mistyped error // used if reverse_proxy has no such option either
 	for d.NextBlock(0) {
 		option := d.Val()
 		at := *d

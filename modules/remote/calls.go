@@ -7,26 +7,25 @@ import (
 	"sync/atomic"
 )
 
-// calls counts how often upstreams are asked for the sake of one request of a client: by a guest module that needs
-// several answers, by the retries of reverse_proxy, and by those of http.Transport. Only what reaches an upstream
-// counts.
+// calls counts the requests to upstreams for one request of a client: those of a module that needs several responses,
+// and the retries of reverse_proxy and http.Transport. Only requests that reach an upstream count.
 type calls struct {
-	max  int32
-	made atomic.Int32
-	over atomic.Bool // another one was wanted
+	max      int32
+	made     atomic.Int32
+	exceeded atomic.Bool // one more was needed
 }
 
 type callsKey struct{}
 
-// WithCalls returns a context in which all of a guest module's questions for one request of a client count together.
-// Otherwise each counts by itself.
+// WithCalls returns a context in which all requests of a module for one request of a client count together. Otherwise
+// each has its own count.
 func (s *Service) WithCalls(ctx context.Context) context.Context {
 	return context.WithValue(ctx, callsKey{}, s.newCalls())
 }
 
 func (s *Service) newCalls() *calls { return &calls{max: int32(s.MaxCalls)} }
 
-// callsOf returns those of a context, or new ones.
+// callsOf returns the count of a context, or a new one.
 func (s *Service) callsOf(ctx context.Context) *calls {
 	if c, ok := ctx.Value(callsKey{}).(*calls); ok {
 		return c
@@ -34,34 +33,34 @@ func (s *Service) callsOf(ctx context.Context) *calls {
 	return s.newCalls()
 }
 
-// MayAsk reports whether one more question is allowed, for what a response can do without.
-func (s *Service) MayAsk(ctx context.Context) bool {
+// MaySend reports whether max_calls allows one more request, for optional parts of a response.
+func (s *Service) MaySend(ctx context.Context) bool {
 	c, ok := ctx.Value(callsKey{}).(*calls)
 	return !ok || c.made.Load() < c.max
 }
 
-// used reports whether no more calls are allowed, of which one was wanted.
-func (c *calls) used() bool {
+// exhausted reports whether no more calls are allowed, and records that one was needed.
+func (c *calls) exhausted() bool {
 	if c.made.Load() < c.max {
 		return false
 	}
-	c.over.Store(true)
+	c.exceeded.Store(true)
 	return true
 }
 
-// watch counts the calls in a context, and ends it where one too many is about to be made.
+// watch counts the calls in a context, and ends the context when one too many is about to be made.
 func (c *calls) watch(ctx context.Context, end context.CancelFunc) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GetConn: func(string) {
-			if c.used() {
+			if c.exhausted() {
 				end()
 			}
 		},
-		// A connection may be there by the time that the context ends, and http.Transport then takes either. HTTP/2
-		// shares its connections.
+		// If a connection is ready when the context ends, http.Transport may still use it. Connections of HTTP/2 are
+		// shared and must not be closed.
 		GotConn: func(info httptrace.GotConnInfo) {
 			secure, _ := info.Conn.(*tls.Conn)
-			if c.over.Load() && (secure == nil || secure.ConnectionState().NegotiatedProtocol != "h2") {
+			if c.exceeded.Load() && (secure == nil || secure.ConnectionState().NegotiatedProtocol != "h2") {
 				info.Conn.Close()
 			}
 		},

@@ -336,8 +336,8 @@ func TestUpstreamKilled(t *testing.T) {
 	}
 }
 
-// An upstream gets what is asked for, in the form of the engine, and of the client no more than its account, in a header
-// that the site adds.
+// An upstream gets what is asked for, in the form of the engine, and of the client no more than its account, in a
+// header that the site adds.
 func TestPrivacy(t *testing.T) {
 	var received atomic.Pointer[http.Request]
 	u := modulestest.NewUpstream(t)

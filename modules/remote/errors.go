@@ -11,21 +11,20 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/web/apierror"
 )
 
-// invalidResponse is a response that cannot be understood.
+// invalidResponse is a response that breaks the protocol of its service.
 type invalidResponse struct{ reason string }
 
 func (i *invalidResponse) Error() string { return i.reason }
 
-var errBrokenOff = InvalidResponse("the response broke off")
+var errCutOff = InvalidResponse("the response was cut off")
 
-// InvalidResponse is what a reader of responses returns for one that breaks the protocol of its service. The reason
-// goes to the log, never to the client.
+// InvalidResponse is the error for a response that breaks the protocol of its service. The reason is logged and never
+// sent to the client.
 func InvalidResponse(format string, args ...any) error {
 	return &invalidResponse{fmt.Sprintf(format, args...)}
 }
 
-// Unexpected is what a reader of responses returns for a status that has no meaning of its own in the service's
-// protocol.
+// Unexpected is the error for a status that the service's protocol gives no meaning.
 func Unexpected(status int) error {
 	switch status {
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
@@ -36,7 +35,7 @@ func Unexpected(status int) error {
 	return InvalidResponse("status %d", status)
 }
 
-// failure is the API's error for an error of the proxy.
+// failure returns the API's error for an error of reverse_proxy.
 func failure(err error) apierror.Error {
 	var dial reverseproxy.DialError
 	if errors.As(err, &dial) {

@@ -108,8 +108,8 @@ func nominatimRecorded(t testing.TB, name string) modulestest.Recorded {
 }
 
 // The documented answers of Nominatim, each with the request that it belongs to, and what is asked after an answer that
-// has no name or is too far: an address, and the settlement around. A category says what is asked instead, and restricts
-// always.
+// has no name or is too far: an address, and the settlement around. A category says what is asked instead, and
+// restricts always.
 func TestNominatimAnswers(t *testing.T) {
 	s, u := startGeocoder(t, nominatim, "", 20)
 	const (
@@ -277,7 +277,8 @@ func TestGeocoderStatuses(t *testing.T) {
 	}
 }
 
-// Languages go along in the header. Nominatim passes over what has a digit in it (test/python/api/test_localization.py).
+// Languages go along in the header. Nominatim passes over what has a digit in it
+// (test/python/api/test_localization.py).
 func TestGeocoderLanguages(t *testing.T) {
 	for _, e := range []engine{nominatim, photon} {
 		t.Run(e.name, func(t *testing.T) {

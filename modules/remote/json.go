@@ -8,8 +8,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// AtMost refuses a list of T with more elements than a response can have. Some take far less of a response than of
-// memory.
+// AtMost refuses a list of T with more elements than a valid response can have. Some elements take far more memory than
+// bytes of the response.
 func AtMost[T any](most int) *json.Unmarshalers {
 	return json.UnmarshalFromFunc(func(dec *jsontext.Decoder, list *[]T) error {
 		if dec.PeekKind() != jsontext.KindBeginArray {
@@ -32,7 +32,7 @@ func AtMost[T any](most int) *json.Unmarshalers {
 	})
 }
 
-// Text is a string, or the text of a number. Anything else is empty.
+// Text is a JSON string, or a number as it is written. Any other value is read as "".
 type Text string
 
 // UnmarshalJSONFrom implements json.UnmarshalerFrom.

@@ -94,7 +94,7 @@ func TestCallsSpared(t *testing.T) {
 		u.Send(400, `{"code":"NoSegment"}`)
 		all[i].check(t, s.Do(http.MethodGet, "/"+e.name+e.query, "", ""), 404)
 	}
-	if strings.Contains(s.Log(), "too often") {
+	if strings.Contains(s.Log(), "than max_calls") {
 		t.Error("it warns of too many requests")
 	}
 	for i, answers := range map[int][2]string{
@@ -115,7 +115,8 @@ func TestCallsSpared(t *testing.T) {
 	}
 }
 
-// http.Transport asks again by itself where a connection that was kept alive ends without a response. These calls count.
+// http.Transport asks again by itself where a connection that was kept alive ends without a response. These calls
+// count.
 func TestCallsOnKeptConnections(t *testing.T) {
 	const kept, most = 8, 3
 	e, u := engines(t)[0], modulestest.NewUpstream(t)

@@ -9,22 +9,22 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/matching"
 )
 
-// How far a drive may lie from its trace, in metres. Nothing that a service means comes close to these limits: they
-// find answers to other questions, exchanged coordinates, and polylines of another precision.
+// The largest distances between a drive and its trace, in metres. Correct responses are far below these limits. They
+// detect responses to other requests, swapped coordinates, and polylines of another precision.
 const (
 	farSnap   = 1000.0 // from a point to its place on the road, beyond the request's max_radius
-	farPath   = 1000.0 // from that place to the geometry, and
-	farOnEdge = 0.02   // of the edge's length: a ferry's course need not be the straight line that is sent for it
-	detour    = 10.0   // times the trace's length: from one side of a fjord to the other, and
-	baseRoute = 100e3  // however short the trace is, and
-	topSpeed  = 50.0   // metres per second, for as long as the trace took
+	farPath   = 1000.0 // from that place to the geometry, plus farOnEdge
+	farOnEdge = 0.02   // times the edge's length: a ferry's course may differ from the straight line of its edge
+	detour    = 10.0   // length of the drive per length of the trace (around a fjord), plus
+	baseRoute = 100e3  // for short traces, plus
+	topSpeed  = 50.0   // metres per second of the trace's duration
 )
 
-// near checks that the parts lie where the points in use are.
-func (d *Document) near(req *matching.Request, used []int) error {
+// checkPlausible checks that the parts lie near the points in use.
+func (d *MatchResponse) checkPlausible(req *matching.Request, used []int) error {
 	var length float64
 	began, ended := math.NaN(), math.NaN()
-	edges := make([]int, len(d.parts)) // those that the last points of the parts lie on
+	edges := make([]int, len(d.parts)) // the edge of each part on which its last point lies
 	for i, n := range used {
 		sent := &req.Points[n]
 		if i > 0 {
@@ -62,7 +62,8 @@ func (d *Document) near(req *matching.Request, used []int) error {
 	return nil
 }
 
-// passes reports whether an edge is near a place. The edge is straight in longitude and latitude, the short way round.
+// passes reports whether an edge is near a place. The edge is a straight line in degrees, the short way round the
+// Earth.
 func passes(a, b, place orb.Point) bool {
 	const metres = geo.EarthRadius * math.Pi / 180 // of a degree
 	across := metres * math.Cos(place[1]*math.Pi/180)

@@ -10,8 +10,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geo"
 )
 
-// Read reads a whole document that answers a request for so many points. Its error is one of package upstream.
-func Read(body []byte, points int) (*Document, error) {
+// ReadMatchResponse reads the response to a request for so many points. The error is an InvalidResponse.
+func ReadMatchResponse(body []byte, points int) (*MatchResponse, error) {
 	var read struct {
 		Code        string       `json:"code"`
 		Message     string       `json:"message"`
@@ -24,7 +24,7 @@ func Read(body []byte, points int) (*Document, error) {
 	if err != nil {
 		return nil, InvalidResponse("%v", err)
 	}
-	return &Document{read.Code, read.Message, read.ErrorCode, read.Matchings, read.Tracepoints}, nil
+	return &MatchResponse{read.Code, read.Message, read.ErrorCode, read.Matchings, read.Tracepoints}, nil
 }
 
 // UnmarshalJSONFrom implements json.UnmarshalerFrom.
@@ -42,8 +42,8 @@ func (p *part) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return err
 }
 
-// geometry is encoded as a polyline of six decimals, which is asked for, or as GeoJSON, which proxies and other
-// services that speak OSRM's protocol may send all the same. A malformed polyline is an empty line.
+// geometry is a polyline of six decimals, as requested, or GeoJSON, which some compatible services send. A malformed
+// polyline is an empty line.
 type geometry orb.LineString
 
 // UnmarshalJSONFrom implements json.UnmarshalerFrom.
@@ -62,16 +62,16 @@ func (g *geometry) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return err
 }
 
-// nowhere is a part that no response has.
-const nowhere = math.MaxInt32
+// noPart is the index of a part that no response has.
+const noPart = math.MaxInt32
 
-// UnmarshalJSONFrom implements json.UnmarshalerFrom. A point that was left out is null.
+// UnmarshalJSONFrom implements json.UnmarshalerFrom. An unmatched point is null.
 func (p *tracepoint) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	*p = tracepoint{part: -1}
 	if dec.PeekKind() == jsontext.KindNull {
 		return dec.SkipValue()
 	}
-	index := nowhere
+	index := noPart
 	read := struct {
 		Part     *int      `json:"matchings_index"`
 		Location orb.Point `json:"location"`
@@ -81,7 +81,7 @@ func (p *tracepoint) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	p.location, p.name = read.Location, read.Name
 	if read.Part != nil {
 		if p.part = index; index < 0 {
-			p.part = nowhere
+			p.part = noPart
 		}
 	}
 	return err

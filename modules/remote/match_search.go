@@ -7,75 +7,79 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/matching"
 )
 
-// Terms are how points are asked for.
-type Terms struct {
-	// Sigma is how exact the points are taken to be: one sigma in metres.
+// SearchOptions are the options of one request to a service.
+type SearchOptions struct {
+	// Sigma is the assumed standard deviation of the points, in metres.
 	Sigma float64
-	// Wide says that roads are looked for as far from the points as the request allows.
-	Wide bool
+	// Widened makes the service look for roads as far from the points as the request allows.
+	Widened bool
 }
 
-// Search finds one drive in what a service answers.
+// Search finds a drive without a gap by up to several requests to a service.
 type Search struct {
-	// Request is what a client asks for.
+	// Request is the client's request.
 	Request *matching.Request
-	// Sigma is how exact its points are taken to be at first, in metres.
+	// Sigma is the assumed standard deviation of the points in the first request, in metres.
 	Sigma float64
-	// CanWiden says whether a wide search is another one.
+	// CanWiden tells whether a widened search differs from the first one.
 	CanWiden bool
-	// WidenGaps says that a drive with a gap is looked for farther away before any point is left out: the roads that
-	// are missing in the gap may not have been near enough.
+	// WidenGaps widens the search after a drive with a gap, before any points are left out: the roads in the gap may be
+	// farther from the points.
 	WidenGaps bool
-	// Pause is the time, in seconds, above which the service was told to cut a drive in two; 0 where it was not. No point
-	// keeps the parts before and behind a pause from each other.
+	// Pause is the time in seconds above which the service was told to split a drive; 0 if it was not. Parts before and
+	// after a pause are not joined.
 	Pause float64
-	// MayAsk says whether another question is allowed, once one has been answered.
-	MayAsk func() bool
-	// GapSigma is how exact the points of a drive with a gap are taken to be at least, in metres.
+	// MaySend reports whether another request is allowed.
+	MaySend func() bool
+	// GapSigma is the least assumed standard deviation after a drive with a gap, in metres.
 	GapSigma float64
-	// Ask asks for the points with these indexes.
-	Ask func(used []int, terms Terms) (*Matchings, error)
+	// Send sends a request for the points with these indexes.
+	Send func(used []int, options SearchOptions) (*Matchings, error)
 }
 
 const (
-	// maxRuns is how often a trace is asked for again with fewer points.
+	// maxRuns limits the requests with fewer points.
 	maxRuns = 4
-	// coarser is how many times as far off as they were taken to be the points must be for another search.
-	coarser = 1.5
+	// sigmaFactor is how much larger than assumed the measured sigma must be for another request.
+	sigmaFactor = 1.5
 )
 
-// Run asks for the trace until there is a drive without a gap, or nothing is left to try. Where the points lie farther
-// from their roads than they were taken to, it asks once more for points that are less exact; where there is no drive,
-// or one with a gap, in a wider search; then without the points that keep the parts of the drive from each other. Of
-// two answers for all points it takes the one that has enough points on its largest part, then the one without a gap,
-// then the one with more points on that part; of those that follow, only one that has no fewer there. What was answered
-// before stands when the service fails later.
+// Run sends requests until there is a drive without a gap, or nothing is left to try:
+//
+//  1. for all points;
+//  2. for all points again, with a larger sigma if the points are farther from their roads than assumed, and widened if
+//     there is no drive or one with a gap;
+//  3. without the points that may keep the parts apart.
+//
+// Of the results for all points it prefers one that is sufficient, then one without a gap, then the one with more
+// points on its largest part. A result for fewer points must not have fewer points there. If a later request fails, the
+// best result so far is returned.
 func (s *Search) Run(ctx context.Context) (*Matchings, error) {
 	used := make([]int, len(s.Request.Points))
 	for i := range used {
 		used[i] = i
 	}
-	terms := Terms{Sigma: s.Sigma}
-	best, err := s.Ask(used, terms)
-	if other := s.other(terms, best, err); other != terms && s.MayAsk() {
-		next, again := s.Ask(used, other)
+	options := SearchOptions{Sigma: s.Sigma}
+	best, err := s.Send(used, options)
+	if other := s.secondTry(options, best, err); other != options && s.MaySend() {
+		next, again := s.Send(used, other)
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case again == nil && (err != nil || s.better(next, best)):
-			best, err, terms = next, nil, other
+			best, err, options = next, nil, other
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
 	last := best
-	for run := 1; run < maxRuns && !last.Whole() && !s.cut(last) && s.MayAsk(); run++ {
-		used := last.fewer()
+	for run := 1; run < maxRuns && !last.Whole() && !s.cutAtPause(last) && s.MaySend(); run++ {
+		used := last.joiningPoints()
 		if len(used) <= best.matched() || len(used) == len(last.used) {
 			break
 		}
-		next, err := s.Ask(used, terms)
+		next, err := s.Send(used, options)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -86,27 +90,27 @@ func (s *Search) Run(ctx context.Context) (*Matchings, error) {
 			best = last
 		}
 	}
-	return best, nil //nolint:nilerr // the best answer so far stands, whatever became of a question for a better one
+	return best, nil //nolint:nilerr // the best result so far is returned, even if a later request failed
 }
 
-// other returns how to ask for all points again after the first response, or the same terms where that is not worth it.
-func (s *Search) other(terms Terms, a *Matchings, err error) Terms {
+// secondTry returns the options of another request for all points, or the same options if it is not worth while.
+func (s *Search) secondTry(options SearchOptions, a *Matchings, err error) SearchOptions {
 	if err != nil {
-		terms.Wide = s.CanWiden && errors.Is(err, matching.ErrNoRoute)
-		return terms
+		options.Widened = s.CanWiden && errors.Is(err, matching.ErrNoRoute)
+		return options
 	}
-	if sigma := a.sigma(s.Request); sigma > coarser*terms.Sigma {
-		terms.Sigma = sigma
+	if sigma := a.sigma(s.Request); sigma > sigmaFactor*options.Sigma {
+		options.Sigma = sigma
 	}
 	if !a.Whole() {
-		terms.Sigma = max(terms.Sigma, s.GapSigma)
+		options.Sigma = max(options.Sigma, s.GapSigma)
 	}
-	terms.Wide = s.CanWiden && (!a.enough(s.Request) || s.WidenGaps && !a.Whole())
-	return terms
+	options.Widened = s.CanWiden && (!a.sufficient(s.Request) || s.WidenGaps && !a.Whole())
+	return options
 }
 
-// cut reports whether the two parts of a drive are those before and behind a pause.
-func (s *Search) cut(a *Matchings) bool {
+// cutAtPause reports whether the two parts of a drive are those before and after a pause.
+func (s *Search) cutAtPause(a *Matchings) bool {
 	if s.Pause == 0 || len(a.parts) != 2 {
 		return false
 	}
@@ -123,9 +127,9 @@ func (s *Search) cut(a *Matchings) bool {
 	return false
 }
 
-// better reports whether a response for all points is to be preferred to the one before.
+// better reports whether a result for all points is better than the one before.
 func (s *Search) better(a, before *Matchings) bool {
-	if enough := a.enough(s.Request); enough != before.enough(s.Request) {
+	if enough := a.sufficient(s.Request); enough != before.sufficient(s.Request) {
 		return enough
 	}
 	if a.Whole() != before.Whole() {

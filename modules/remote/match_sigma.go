@@ -6,15 +6,15 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/matching"
 )
 
-// denseJitter is how many times their jitter points may be apart for it to tell how exact they are. Where they are
-// farther apart, what looks like jitter may be a drive through town.
+// denseJitter is the largest distance between points, in multiples of their jitter, at which the jitter shows their
+// accuracy. If points are farther apart, turns look like jitter.
 const denseJitter = 2.0
 
-// Sigma is how exact the points of a request are before anything is known of the roads: one sigma in metres. It is the
-// median of their accuracies, or else the request's radius, or else the usual sigma; at least least, and no less than
-// dense points jitter. step is the usual distance between two points in metres.
+// Sigma returns the assumed standard deviation of a request's points, in metres, before anything is known of the roads.
+// It is the median of their accuracies, or else the request's radius, or else usual. It is at least least, and at least
+// the jitter of dense points. step is the median distance between two points, in metres.
 func Sigma(req *matching.Request, least, usual float64) (sigma, step float64) {
-	sigma = max(least, named(req, usual))
+	sigma = max(least, namedSigma(req, usual))
 	jitter, step := matching.Jitter(req.Points)
 	if step < denseJitter*jitter {
 		sigma = max(sigma, jitter)
@@ -22,8 +22,8 @@ func Sigma(req *matching.Request, least, usual float64) (sigma, step float64) {
 	return sigma, step
 }
 
-// named is the sigma that a request names for most of its points.
-func named(req *matching.Request, usual float64) float64 {
+// namedSigma returns the sigma by a request's accuracies or radius.
+func namedSigma(req *matching.Request, usual float64) float64 {
 	var accuracies []float64
 	for i := range req.Points {
 		if a := req.Points[i].Accuracy; a > 0 { // NaN is not
@@ -40,10 +40,10 @@ func named(req *matching.Request, usual float64) float64 {
 	return usual
 }
 
-// medianSigmas is the median of the distance from a straight road, in sigmas of points that spread normally around it.
+// medianSigmas is the median distance from a straight road, in sigmas, of normally distributed points.
 const medianSigmas = 0.6745
 
-// sigma is how exact the points are as their distances from the road tell, in metres; 0 where none is matched.
+// sigma returns the standard deviation by the points' distances from the road, in metres; 0 if none is matched.
 func (a *Matchings) sigma(req *matching.Request) float64 {
 	distances := make([]float64, 0, len(a.points))
 	for i := range a.points {

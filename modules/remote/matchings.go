@@ -11,46 +11,44 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
-// Document is a response as it came.
-type Document struct {
-	// Code is `Ok`, or what went wrong, and Message the same in words.
-	Code, Message string
-	// ErrorCode is Valhalla's number of an error, where it is answered in Valhalla's own form; else 0.
-	ErrorCode int
+// MatchResponse is a response in the format of OSRM's match service, unchecked.
+type MatchResponse struct {
+	Code, Message string // Code is `Ok`, or the code of an error, which Message explains
+	ErrorCode     int    // number of an error in Valhalla's own format; else 0
 
 	parts  []part
 	points []tracepoint
 }
 
-// part is a drive without a gap; OSRM calls it a matching.
+// part is a drive without a gap (a matching in OSRM's terms).
 type part struct {
 	path       orb.LineString
-	confidence float64 // NaN where there is none
+	confidence float64 // NaN if there is none
 	duration   float64 // seconds
-	points     int     // that are matched
+	points     int     // number of matched points
 }
 
-// tracepoint is what became of a point; part is -1 where there was no use for it.
+// tracepoint is the result for a point; part is -1 if the point is not matched.
 type tracepoint struct {
 	part     int
 	location orb.Point
 	name     string
 }
 
-// Matchings is what a service made of the points that it was sent.
+// Matchings is the checked result for the points that were sent.
 type Matchings struct {
 	parts  []part
 	points []tracepoint // one for each of used
 	used   []int        // indexes of the points that were sent
 }
 
-// TooManyPoints is the error for a trace that a service does not take.
+// TooManyPoints is the error for a trace that exceeds a limit of the service.
 var TooManyPoints = &trace.InputError{Parameter: "path", Point: -1,
 	Problem: "more points than the matching service takes"}
 
-// Matchings checks a document whose code is Ok, which answers a request for the points in use: that what belongs
-// together is there, and that it lies where the points are.
-func (d *Document) Matchings(req *matching.Request, used []int) (*Matchings, error) {
+// Matchings checks a response with the code Ok for the points in use: indexes are valid, geometries exist, and all of
+// it lies near the points.
+func (d *MatchResponse) Matchings(req *matching.Request, used []int) (*Matchings, error) {
 	if len(d.parts) == 0 || len(d.points) != len(used) {
 		return nil, InvalidResponse("%d matchings and %d tracepoints for %d points", len(d.parts), len(d.points),
 			len(used))
@@ -71,7 +69,7 @@ func (d *Document) Matchings(req *matching.Request, used []int) (*Matchings, err
 			return nil, InvalidResponse("the geometry of matching %d is empty or lies nowhere", i)
 		}
 	}
-	if err := d.near(req, used); err != nil {
+	if err := d.checkPlausible(req, used); err != nil {
 		return nil, err
 	}
 	return &Matchings{parts: d.parts, points: d.points, used: used}, nil
@@ -81,15 +79,15 @@ func onGlobe(p orb.Point) bool {
 	return p[0] >= -180 && p[0] <= 180 && p[1] >= -90 && p[1] <= 90
 }
 
-// ForgetConfidence is for a service that says the same of every drive.
+// ForgetConfidence removes the confidence of a service that has the same for every drive.
 func (a *Matchings) ForgetConfidence() {
 	for i := range a.parts {
 		a.parts[i].confidence = math.NaN()
 	}
 }
 
-// least is the part with the fewest points, the first of equal ones.
-func (a *Matchings) least() int {
+// smallest returns the part with the fewest points, the first of equal ones.
+func (a *Matchings) smallest() int {
 	least := 0
 	for i := range a.parts {
 		if a.parts[i].points < a.parts[least].points {
@@ -99,7 +97,7 @@ func (a *Matchings) least() int {
 	return least
 }
 
-// largest is the part with the most points, the last of equal ones.
+// largest returns the part with the most points, the last of equal ones.
 func (a *Matchings) largest() int {
 	largest := 0
 	for i := range a.parts {
@@ -113,29 +111,31 @@ func (a *Matchings) largest() int {
 // Whole reports whether the drive has no gap.
 func (a *Matchings) Whole() bool { return len(a.parts) == 1 }
 
-// matched is the number of points on the largest part, which is what a response can be made of.
+// matched returns the number of points on the largest part.
 func (a *Matchings) matched() int { return a.parts[a.largest()].points }
 
-// enough reports whether the largest part has so many of a request's points that it can be the response.
-func (a *Matchings) enough(req *matching.Request) bool {
+// sufficient reports whether the largest part has at least two points and half of the request's, so that it is a
+// response.
+func (a *Matchings) sufficient(req *matching.Request) bool {
 	n := a.matched()
 	return n >= 2 && 2*n >= len(req.Points)
 }
 
-// smallShare is how many times as many points as a small part the largest one has.
+// smallShare is how many times more points the largest part has than a small one.
 const smallShare = 4
 
-// fewer lists the points with which the parts may become one. A point without a road in the middle of a trace may be
-// all that keeps two parts from each other. Where there is none, it may be the small ones of several parts, at
-// least the smallest, and where there are two, the points on both sides of the gap: one of them may lie on a road from
-// which, or to which, no route leads.
-func (a *Matchings) fewer() []int {
-	leave := a.beside
+// joiningPoints returns the points without those that may keep the parts apart. It leaves out
+//
+//   - unmatched points between two parts, if there are any;
+//   - else, of more than two parts, the small ones, at least the smallest;
+//   - else the points on both sides of the gap: one may lie on a road from which, or to which, no route leads.
+func (a *Matchings) joiningPoints() []int {
+	leave := a.besideGap
 	switch {
 	case a.unmatchedGap():
 		leave = func(i int) bool { return a.points[i].part < 0 }
 	case len(a.parts) > 2:
-		least, most := a.least(), a.matched()
+		least, most := a.smallest(), a.matched()
 		leave = func(i int) bool {
 			part := a.points[i].part
 			return part == least || part >= 0 && smallShare*a.parts[part].points <= most
@@ -150,7 +150,7 @@ func (a *Matchings) fewer() []int {
 	return used
 }
 
-// unmatchedGap reports whether points without a road lie between two parts.
+// unmatchedGap reports whether unmatched points lie between two parts.
 func (a *Matchings) unmatchedGap() bool {
 	before, unmatched := -1, false
 	for i := range a.points {
@@ -167,8 +167,8 @@ func (a *Matchings) unmatchedGap() bool {
 	return false
 }
 
-// beside reports whether a point is beside a gap between two parts.
-func (a *Matchings) beside(i int) bool {
+// besideGap reports whether a point is next to a gap between two parts.
+func (a *Matchings) besideGap(i int) bool {
 	other := func(neighbour int) bool {
 		if neighbour < 0 || neighbour >= len(a.points) {
 			return false
@@ -179,11 +179,11 @@ func (a *Matchings) beside(i int) bool {
 	return a.points[i].part >= 0 && (other(i-1) || other(i+1))
 }
 
-// Result makes the response to a request of the largest part.
+// Result returns the largest part as the result of a request, or matching.ErrNoRoute if it is too small.
 func (a *Matchings) Result(req *matching.Request) (*matching.Result, error) {
 	id := a.largest()
 	part := &a.parts[id]
-	if !a.enough(req) {
+	if !a.sufficient(req) {
 		return nil, matching.ErrNoRoute
 	}
 	if len(part.path) == 1 {

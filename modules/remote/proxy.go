@@ -10,16 +10,16 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp/reverseproxy"
 )
 
-// Protocol is what a module knows of the services that it asks.
+// Protocol is what a module knows of its engine.
 type Protocol struct {
-	// RetryPosts says that a POST changes nothing, so that retries, where they are configured, may repeat it.
+	// RetryPosts allows configured retries to repeat a POST, because a POST changes nothing.
 	RetryPosts bool
-	// FreshConnections says that connections that are kept alive make the service slower. Each exchange gets one of its
-	// own then, unless the transport says how it keeps connections alive.
+	// FreshConnections uses a new connection for each exchange, because keep-alive makes the service slower. The options
+	// of the transport take precedence.
 	FreshConnections bool
 }
 
-// check refuses what makes no sense for a service whose answers are read here.
+// check refuses options that are meaningless here, where the responses are read.
 func check(h *reverseproxy.Handler) error {
 	if len(h.Upstreams) == 0 && h.DynamicUpstreamsRaw == nil {
 		return errors.New("at least one upstream is needed, such as http://10.0.0.5:5000")
@@ -30,20 +30,19 @@ func check(h *reverseproxy.Handler) error {
 	return nil
 }
 
-// maxRequestBuffer is the size of the largest body that can be sent again.
+// maxRequestBuffer is the largest request body that can be retried, in bytes.
 const maxRequestBuffer = 64 << 20
 
-// brokenOffAgain is how often an exchange is repeated whose response breaks off, where retries are configured.
-// reverse_proxy does not do that: it passes a response on as it comes. Here nobody has seen any of it, and a question
-// can always be asked again.
-const brokenOffAgain = 2
+// cutOffRetries is how often an exchange is repeated after its response was cut off, if retries are configured.
+// reverse_proxy cannot do that, because it forwards responses while they arrive.
+const cutOffRetries = 2
 
 func retries(h *reverseproxy.Handler) bool {
 	lb := h.LoadBalancing
 	return lb != nil && (lb.Retries > 0 || lb.TryDuration > 0)
 }
 
-// allowRetries lets POSTs be repeated where retries are configured, and keeps their bodies for that.
+// allowRetries lets configured retries repeat POSTs, and buffers request bodies for that.
 func allowRetries(h *reverseproxy.Handler) {
 	lb := h.LoadBalancing
 	if !retries(h) {
@@ -57,8 +56,8 @@ func allowRetries(h *reverseproxy.Handler) {
 	}
 }
 
-// freshConnections turns off the keep-alive of an HTTP transport that does not say anything about it. The interval of
-// TCP's probes stands with it, but is about another keep-alive.
+// freshConnections turns keep-alive off in an HTTP transport that has no option about it. probe_interval does not
+// count: it is about TCP keep-alive.
 func freshConnections(transport json.RawMessage) (json.RawMessage, error) {
 	options := map[string]json.RawMessage{"protocol": json.RawMessage(`"http"`)}
 	if len(transport) > 0 {

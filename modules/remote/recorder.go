@@ -18,32 +18,32 @@ type recorder struct {
 	body     *bytes.Buffer
 	limit    int64
 	overflow bool // the response is larger than the limit
-	memory   admission.Hold
+	memory   admission.Reservation
 	refused  bool // there is no memory for the response
 }
 
 var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// maxPooledBody is the size of the largest buffer that is kept for the next answer.
+// maxPooledBody is the largest buffer that is kept for other responses, in bytes.
 const maxPooledBody = 1 << 20
 
-// answerCost is the memory that a byte of a response counts for: for itself, and for what it takes to understand it.
-const answerCost = 2
+// responseCost is the memory per byte of a response: the byte itself, and what is parsed from it.
+const responseCost = 2
 
-func newRecorder(limit int64, memory admission.Hold) *recorder {
+func newRecorder(limit int64, memory admission.Reservation) *recorder {
 	return &recorder{header: make(http.Header), body: bodies.Get().(*bytes.Buffer), limit: limit, memory: memory}
 }
 
-// reset forgets a response that broke off.
+// reset discards a response that was cut off.
 func (r *recorder) reset() {
 	clear(r.header)
 	r.status, r.overflow, r.refused = 0, false, false
 	r.body.Reset()
 }
 
-// brokeOff reports whether an exchange ended before its response did, and not because that was refused here.
-func (r *recorder) brokeOff(err error) bool {
-	return errors.Is(err, errBrokenOff) && !r.overflow && !r.refused
+// cutOff reports whether the upstream ended the exchange in the middle of its response.
+func (r *recorder) cutOff(err error) bool {
+	return errors.Is(err, errCutOff) && !r.overflow && !r.refused
 }
 
 func (r *recorder) free() {
@@ -61,7 +61,7 @@ func (r *recorder) Header() http.Header { return r.header }
 // WriteHeader implements http.ResponseWriter.
 func (r *recorder) WriteHeader(status int) {
 	if r.status != 0 || status < http.StatusOK {
-		return // 1xx goes before the response
+		return // 1xx is not the response
 	}
 	r.status = status
 	length, err := strconv.ParseInt(r.header.Get("Content-Length"), 10, 64)
@@ -80,14 +80,14 @@ func (r *recorder) Write(p []byte) (int, error) {
 		r.overflow = true
 		return 0, errTooLarge
 	}
-	if need := r.body.Len() + len(p); !r.memory.TryGrow(answerCost << bits.Len(uint(need-1))) { // buffers double
+	if need := r.body.Len() + len(p); !r.memory.TryGrow(responseCost << bits.Len(uint(need-1))) { // buffers double
 		r.refused = true
 		return 0, errNoMemory
 	}
 	return r.body.Write(p)
 }
 
-// Flush implements http.Flusher: there is nothing to wait for.
+// Flush implements http.Flusher.
 func (r *recorder) Flush() {}
 
 // Interface guards

@@ -2,12 +2,12 @@
 // and Photon, each in a package below this one.
 //
 //   - Service sends requests through Caddy's own reverse_proxy handler, so that its load balancing, health checks,
-//     retries, TLS and timeouts apply. It limits time, memory and the number of requests, and turns failures into errors
-//     of the API that do not tell where the engine runs.
+//     retries, TLS and timeouts apply. It limits time, memory and the number of requests, and turns failures into
+//     errors of the API that do not tell where the engine runs.
 //   - Search and Matchings make a drive of responses in the format of OSRM's match service.
 //   - Geometry reads GeoJSON.
 //
-// The package knows no engine's requests. Start with Service.Ask, then remote/nominatim for a geocoder and remote/osrm
+// The package knows no engine's requests. Start with Service.Send, then remote/nominatim for a geocoder and remote/osrm
 // for a matcher.
 package remote
 
@@ -44,8 +44,7 @@ const (
 	DefaultMaxCalls    = 4
 )
 
-// Service is one HTTP service on any number of upstreams. A guest module embeds it, so that its fields are the
-// module's.
+// Service is an HTTP service on any number of upstreams. Modules embed it, so that its fields are theirs.
 type Service struct {
 	// The upstreams and options of Caddy's `reverse_proxy`, such as `load_balancing`, `health_checks` and `transport`;
 	// not `handle_response`. Required.
@@ -65,17 +64,17 @@ type Service struct {
 	// The most calls to upstreams for one request, retries included. Failed connections do not count. Default: 4.
 	MaxCalls int `json:"max_calls,omitempty"`
 
-	proxy    caddyhttp.MiddlewareHandler
-	again    int // how often an exchange is repeated whose response breaks off
-	inFlight *admission.Pool
-	app      *app.App
-	logger   *zap.Logger
+	proxy         caddyhttp.MiddlewareHandler
+	cutOffRetries int // how often an exchange is repeated whose response is cut off
+	inFlight      *admission.Pool
+	app           *app.App
+	logger        *zap.Logger
 }
 
-// server stands for the HTTP server that reverse_proxy expects to run in. It logs no credentials and trusts no proxies.
+// server is the HTTP server that reverse_proxy expects in its context. It logs no credentials and trusts no proxies.
 var server = new(caddyhttp.Server)
 
-// Logger is the module's logger.
+// Logger returns the module's logger.
 func (s *Service) Logger() *zap.Logger { return s.logger }
 
 // Open loads the proxy.
@@ -111,7 +110,7 @@ func (s *Service) Open(ctx caddy.Context, p Protocol) error {
 		return err
 	}
 	if retries(&h) {
-		s.again = brokenOffAgain
+		s.cutOffRetries = cutOffRetries
 	}
 	if p.RetryPosts {
 		allowRetries(&h)
@@ -133,23 +132,24 @@ func (s *Service) Open(ctx caddy.Context, p Protocol) error {
 	return nil
 }
 
-// Request is what a service is asked.
+// Request is a request to a service.
 type Request struct {
 	Path, Query string
 	Body        []byte   // nil for a GET, else the JSON of a POST
-	Languages   []string // BCP 47 tags that answers are wanted in, the most wanted first
+	Languages   []string // BCP 47 tags for the response, the preferred one first
 }
 
-// Ask sends a request, and has the response read, which is valid only until read returns. It returns what read returns,
-// the error of ctx, an *admission.OverloadError where too many others ask already, or an apierror.Error: 503 where no
-// upstream can be reached, 504 where the response takes too long, 502 where it is incomplete, too large or invalid, or
-// where WithCalls allows no more.
+// Send sends a request and calls read with the response, whose body is valid until read returns. It returns
 //
-// Nothing else of the client's request goes along, neither its headers nor its IP; what goes along is the trace
-// that Caddy's `tracing` has begun or continued for it.
-func (s *Service) Ask(ctx context.Context, question *Request, read func(status int, body []byte) error) error {
+//   - the error of read or of ctx;
+//   - an *admission.OverloadError if there are too many concurrent exchanges;
+//   - an apierror.Error: 503 if no upstream can be reached, 504 if the response takes too long, 502 if it is
+//     incomplete, too large or invalid, or if max_calls allows no more.
+//
+// Neither headers nor the IP of the client are sent, except for the trace context of Caddy's `tracing`.
+func (s *Service) Send(ctx context.Context, req *Request, read func(status int, body []byte) error) error {
 	calls := s.callsOf(ctx)
-	if calls.used() {
+	if calls.exhausted() {
 		return s.tooManyCalls()
 	}
 	caller := app.Caller(ctx)
@@ -161,8 +161,8 @@ func (s *Service) Ask(ctx context.Context, question *Request, read func(status i
 		s.inFlight.Release(caller, 1, 0)
 		s.inFlight.Observe(time.Since(began))
 	}()
-	// The time limit cancels the exchange: reverse_proxy gives up at once then. With a deadline it would try the other
-	// upstreams, fail at once because the time is over, and hold that against them.
+	// The timeout cancels the exchange, so that reverse_proxy gives up. With a deadline it would go on to the other
+	// upstreams, fail at once, and count that as their failures.
 	exchange, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var late atomic.Bool
@@ -175,10 +175,10 @@ func (s *Service) Ask(ctx context.Context, question *Request, read func(status i
 
 	rec := newRecorder(s.MaxResponse, s.app.BodyOf(caller))
 	defer rec.free()
-	err := s.exchange(rec, question.http(exchange))
-	for again := 0; again < s.again && rec.brokeOff(err) && exchange.Err() == nil; again++ {
+	err := s.exchange(rec, req.http(exchange))
+	for retry := 0; retry < s.cutOffRetries && rec.cutOff(err) && exchange.Err() == nil; retry++ {
 		rec.reset()
-		err = s.exchange(rec, question.http(exchange))
+		err = s.exchange(rec, req.http(exchange))
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -189,17 +189,17 @@ func (s *Service) Ask(ctx context.Context, question *Request, read func(status i
 	case rec.refused:
 		s.app.Metrics().Overloaded.Inc()
 		return apierror.Busy(s.app.WaitTimeout())
-	case calls.over.Load():
+	case calls.exceeded.Load():
 		return s.tooManyCalls()
 	case rec.overflow:
 		err = InvalidResponse("a response of more than %d bytes", s.MaxResponse)
 	case err != nil:
-		s.logger.Warn("asking the upstreams failed", zap.Error(err))
+		s.logger.Warn("a request to the upstreams failed", zap.Error(err))
 		return failure(err)
 	case rec.status == 0:
 		err = InvalidResponse("no response")
 	default:
-		err = s.understand(ctx, caller, rec, read)
+		err = s.readResponse(ctx, caller, rec, read)
 	}
 	if bad := (*invalidResponse)(nil); errors.As(err, &bad) {
 		s.logger.Warn("an upstream sent an invalid response", zap.Error(err))
@@ -209,12 +209,12 @@ func (s *Service) Ask(ctx context.Context, question *Request, read func(status i
 }
 
 func (s *Service) tooManyCalls() error {
-	s.logger.Warn("one request asks the upstreams too often", zap.Int("max_calls", s.MaxCalls))
+	s.logger.Warn("one request needs more calls to upstreams than max_calls", zap.Int("max_calls", s.MaxCalls))
 	return apierror.BadGateway()
 }
 
-// understand has a response read, which takes a processor.
-func (s *Service) understand(ctx context.Context, caller admission.Caller, rec *recorder,
+// readResponse calls read while it holds a processor.
+func (s *Service) readResponse(ctx context.Context, caller admission.Caller, rec *recorder,
 	read func(int, []byte) error) error {
 	var work admission.Work
 	if err := work.Begin(ctx, s.app.Processors(), caller); err != nil {
@@ -227,16 +227,16 @@ func (s *Service) understand(ctx context.Context, caller admission.Caller, rec *
 	return read(rec.status, rec.body.Bytes())
 }
 
-// Remote says that the work is done elsewhere (matching.Remote).
+// Remote implements matching.Remote: another server does the work.
 func (s *Service) Remote() {}
 
-// exchange runs the proxy. It panics like any proxy when a response breaks off, and means nothing else by it.
+// exchange runs reverse_proxy, which panics with http.ErrAbortHandler when a response is cut off.
 func (s *Service) exchange(rec *recorder, req *http.Request) (err error) {
 	defer func() {
 		switch p := recover(); p {
 		case nil:
 		case http.ErrAbortHandler:
-			err = errBrokenOff
+			err = errCutOff
 		default:
 			panic(p)
 		}
@@ -253,10 +253,10 @@ func (s *Service) exchange(rec *recorder, req *http.Request) (err error) {
 	return s.proxy.ServeHTTP(rec, caddyhttp.PrepareRequest(req, repl, rec, server), caddyhttp.HandlerFunc(nil))
 }
 
-// accountPlaceholders are the placeholders of the client's request that can be used here, with header_up: who asks.
+// accountPlaceholders are the placeholders of the client's request that header_up may use: those of the account.
 const accountPlaceholders = "http.auth.user."
 
-// http makes a request that carries nothing but what it asks for.
+// http makes the request, without anything of the client's request.
 func (q *Request) http(ctx context.Context) *http.Request {
 	req := &http.Request{
 		Method: http.MethodGet, URL: &url.URL{Path: q.Path, RawQuery: q.Query},
@@ -273,12 +273,12 @@ func (q *Request) http(ctx context.Context) *http.Request {
 		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(q.Body)), int64(len(q.Body))
 	}
 	req.RequestURI = req.URL.RequestURI()
-	// Nothing is injected unless the request is being traced.
+	// This injects nothing unless the request is traced.
 	propagation.TraceContext{}.Inject(ctx, propagation.HeaderCarrier(req.Header))
 	return req.WithContext(ctx)
 }
 
-// acceptLanguage is the value of the header for some languages, of which there are at most 20.
+// acceptLanguage returns the value of the header for at most 20 languages.
 func acceptLanguage(languages []string) string {
 	const step = 5 // hundredths
 	var b strings.Builder

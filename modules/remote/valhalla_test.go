@@ -397,8 +397,8 @@ func TestValhallaGaps(t *testing.T) {
 	}
 }
 
-// The radius and the accuracies of a request say how exact its points are, and so how far Valhalla looks and what a turn
-// costs. Where it finds nothing, it is asked to look as far as the request allows.
+// The radius and the accuracies of a request say how exact its points are, and so how far Valhalla looks and what a
+// turn costs. Where it finds nothing, it is asked to look as far as the request allows.
 func TestValhallaOptions(t *testing.T) {
 	f := newValhalla(t)
 	f.refuse = func(*sentTrace) (int, string) { return 400, osrmError("NoSegment") }

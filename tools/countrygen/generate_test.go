@@ -10,7 +10,7 @@ import (
 )
 
 // TestCommittedFilesAreCurrent compiles Natural Earth again: the committed grid and samples must be what comes out. Together with
-// the test of internal/country on the samples, that compares its lookup with brute force on the full polygons.
+// the test of internal/geo/country on the samples, that compares its lookup with brute force on the full polygons.
 func TestCommittedFilesAreCurrent(t *testing.T) {
 	folder := t.TempDir()
 	if err := generate(folder); err != nil {
@@ -21,12 +21,12 @@ func TestCommittedFilesAreCurrent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := os.ReadFile(filepath.Join("../../internal/country", name))
+		got, err := os.ReadFile(filepath.Join("../../internal/geo/country", name))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(got, want) {
-			t.Errorf("internal/country/%s is not what the generator writes; run make countries", name)
+			t.Errorf("internal/geo/country/%s is not what the generator writes; run make countries", name)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/paulmach/orb"
 )
 
-// The format; see internal/country/grid.go, which reads it.
+// The format; see internal/geo/country/grid.go, which reads it.
 const (
 	magic = "CTRYGRD1"
 

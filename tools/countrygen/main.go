@@ -1,9 +1,9 @@
 // Command countrygen compiles the outlines of the world's countries (Natural Earth, 1:10 million, public domain) into
-// the grid that internal/country embeds, and draws positions with known answers for that package's tests. Same input,
+// the grid that internal/geo/country embeds, and draws positions with known answers for that package's tests. Same input,
 // same bytes.
 //
 // Natural Earth comes as data of the Go module github.com/sams96/rgeo. The format of the grid is described where it is
-// read, in internal/country/grid.go.
+// read, in internal/geo/country/grid.go.
 package main
 
 import (
@@ -14,7 +14,7 @@ import (
 )
 
 func main() {
-	output := flag.String("output", "../internal/country", "folder of the package that embeds the grid")
+	output := flag.String("output", "../internal/geo/country", "folder of the package that embeds the grid")
 	flag.Parse()
 	if err := generate(*output); err != nil {
 		fmt.Fprintln(os.Stderr, "countrygen:", err)

@@ -23,7 +23,7 @@ type territory struct {
 }
 
 // wantedCodes is how many codes there are: the 249 assigned ones and Kosovo's. Positions in the table of
-// internal/country are the positions in the sorted list of codes, so none may be missing.
+// internal/geo/country are the positions in the sorted list of codes, so none may be missing.
 const wantedCodes = 250
 
 // readTerritories reads Natural Earth's countries and sorts their polygons by ISO 3166-1 code.

@@ -6,9 +6,7 @@ import (
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -58,28 +56,6 @@ func TestJWKS(t *testing.T) {
 		if k.Algorithm != algES256 || !k.Signs {
 			t.Errorf("key %+v is still there", k)
 		}
-	}
-}
-
-// TestFirstStartByMany: several servers that start on one new store at once end up with the same keys.
-func TestFirstStartByMany(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.sql("DELETE FROM maps_keys")
-	sets := make([]string, 6)
-	var all sync.WaitGroup
-	for i := range sets {
-		all.Go(func() {
-			a := must(New(w.ctx, w.cfg, w.store, nil))
-			defer a.Close()
-			for _, k := range must(a.Keys(w.ctx)) {
-				sets[i] += k.ID + string(k.Use)
-			}
-		})
-	}
-	all.Wait()
-	if slices.Sort(sets); sets[0] != sets[len(sets)-1] || strings.Count(sets[0], string(account.KeyUser)) != 1 {
-		t.Errorf("servers have different keys: %v", slices.Compact(sets))
 	}
 }
 

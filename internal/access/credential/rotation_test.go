@@ -160,7 +160,7 @@ func TestUnknownKeys(t *testing.T) {
 	made := func(n int) string {
 		return f.head(object{"kid": base64.RawURLEncoding.EncodeToString(append(make([]byte, 30), byte(n>>8), byte(n)))})
 	}
-	behind := w.beside(t, func(*Config) {}) // has not heard of any key yet
+	behind := w.beside(t, func(*Config) {}) // does not know any key yet
 	ring := *behind.keys.ring.Load()
 	ring.byID, ring.stored = map[string]*signingKey{}, nil
 	behind.keys.ring.Store(&ring)

@@ -14,8 +14,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/testkit/pgtest"
 )
 
-// heard waits for a revision to rise.
-func heard(t testing.TB, s *Store, organization string, number uint64) {
+// learns waits for a revision to rise.
+func learns(t testing.TB, s *Store, organization string, number uint64) {
 	t.Helper()
 	eventually(t, "a change of "+organization, func() bool { return s.Revision(organization).Load() != number })
 }
@@ -30,7 +30,7 @@ func TestPollOnly(t *testing.T) {
 		run(t, a, `WITH counter AS (UPDATE maps_change_counter SET value = value + 1 RETURNING value)
 			INSERT INTO maps_changes (id, subject) SELECT value, $1::text FROM counter`, "org")
 		began := time.Now()
-		if heard(t, b, "org", number); time.Since(began) > time.Second {
+		if learns(t, b, "org", number); time.Since(began) > time.Second {
 			t.Errorf("known after %v", time.Since(began))
 		}
 	}
@@ -47,7 +47,7 @@ func TestCutConnections(t *testing.T) {
 		if n := pgtest.CutConnections(t, dsn, "cut "+t.Name()); n == 0 {
 			t.Fatal("there was no connection to cut")
 		}
-		heard(t, s, "org", number)
+		learns(t, s, "org", number)
 		if s.KeysRevision().Load() == keys {
 			t.Error("the keys count as unchanged")
 		}
@@ -83,7 +83,7 @@ func TestCutOff(t *testing.T) {
 			number := s.Revision("org").Load()
 			must(other.DeleteAccount(t.Context(), "sa_000001", nil))
 			network.join(proxy)
-			heard(t, s, "org", number)
+			learns(t, s, "org", number)
 			eventually(t, "health", func() bool { return s.Health().Silent == 0 })
 			eventually(t, "the deletion", func() bool {
 				_, err := s.Account(context.Background(), "sa_000001")

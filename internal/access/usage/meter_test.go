@@ -31,7 +31,7 @@ type world struct {
 	before error // of AddUsage, which then adds nothing
 	after  error // of AddUsage, which has added all the same
 	down   error // of AddUsage and Totals
-	heard  []usage.Reached
+	events []usage.Reached
 }
 
 var errDown = errors.New("the store is down")
@@ -52,7 +52,7 @@ func (w *world) meter() *usage.Meter {
 	return usage.NewMeter(w, w.now, func(r usage.Reached) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		w.heard = append(w.heard, r)
+		w.events = append(w.events, r)
 	})
 }
 
@@ -306,52 +306,36 @@ func TestChargeLater(t *testing.T) {
 	}
 }
 
-// TestLostAnswers: counts are added once, whether the store failed before or after it added them. What is known needs no
-// store.
-func TestLostAnswers(t *testing.T) {
+// TestStoreDown: while the store is down, quotas that are known need no store. Counts are kept for it. See TestSums for
+// answers that are lost.
+func TestStoreDown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	m, l := w.meter(), daily(100)
-	for i, failure := range [][3]error{{errDown, nil, nil}, {nil, errDown, nil}, {nil, nil, errDown}} {
-		c := m.Counter("org", "sa_a")
-		same(t, "passed", 10, w.passed(t, 10, c, l))
-		w.fail(failure[0], failure[1], failure[2])
-		for range 2 {
-			if m.Flush(t.Context()) == nil || m.Waiting() <= 0 {
-				t.Errorf("a flush that failed says nothing, waiting %v", m.Waiting())
-			}
-			same(t, "passed while the store is down", 5, w.passed(t, 5, c, l))
-		}
-		w.fail(nil, nil, nil)
-		flush(t, m)
-		if got := w.sum("org"); got.Requests != int64(20*(i+1)) || m.Waiting() != 0 || m.Unflushed() != 0 {
-			t.Errorf("after failure %d the store has %+v, unflushed %d", i, got, m.Unflushed())
-		}
-	}
+	m, l := w.meter(), daily(40)
+	c := m.Counter("org", "sa_a")
+	same(t, "passed", 10, w.passed(t, 10, c, l))
 	w.fail(nil, nil, errDown)
+	for range 2 {
+		if m.Flush(t.Context()) == nil || m.Waiting() <= 0 {
+			t.Errorf("a flush that failed returns no error, waiting %v", m.Waiting())
+		}
+		same(t, "passed while the store is down", 5, w.passed(t, 5, c, l))
+	}
+	same(t, "unflushed", 20, m.Unflushed())
 	if _, err := m.Counter("org", "sa_b").Admit(t.Context(), tile, l, w.now().Unix()); !errors.Is(err, errDown) {
 		t.Errorf("the first request of an account with quotas, without the store: %v", err)
 	}
 	same(t, "passed without quotas", true, w.admit(t, m.Counter("org", "sa_c"), usage.Limits{}))
 	w.fail(nil, nil, nil)
-	same(t, "passed afterwards", 40, w.passed(t, 42, m.Counter("org", "sa_a"), l))
-}
-
-// TestNodes: what other nodes have flushed counts after the next flush.
-func TestNodes(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	a, b, l := w.meter(), w.meter(), daily(10)
-	for _, m := range []*usage.Meter{a, b} {
-		same(t, "passed", 4, w.passed(t, 4, m.Counter("org", "sa_a"), l))
+	flush(t, m)
+	same(t, "in the store", 21, w.sum("org").Requests)
+	if m.Waiting() != 0 || m.Unflushed() != 0 {
+		t.Errorf("waiting %v, unflushed %d", m.Waiting(), m.Unflushed())
 	}
-	flush(t, a)
-	flush(t, b)
-	flush(t, a)
-	same(t, "passed of the 2 that were left", 2, w.passed(t, 10, a.Counter("org", "sa_a"), l))
+	same(t, "passed afterwards", 20, w.passed(t, 30, c, l))
 }
 
-// TestOvershoot: two servers let no more requests through beyond a quota than docs/usage.md says, at any flush interval.
+// TestOvershoot: two servers let no more requests through beyond a quota than docs/run/limits.md says, at any flush interval.
 func TestOvershoot(t *testing.T) {
 	const rate = 250 // requests per second and server
 	for _, seconds := range []int64{1, 10} {
@@ -385,9 +369,10 @@ func TestOvershoot(t *testing.T) {
 				servers.Wait()
 				stop()
 				flushing.Wait()
-				if over := passed[0] + passed[1] - test.limit; over < 0 || over > test.most {
-					t.Errorf("%s, %d s between flushes: %d beyond a quota of %d, at most %d should be", name, seconds, over, test.limit,
-						test.most)
+				over := passed[0] + passed[1] - test.limit
+				t.Logf("%s, %d s between flushes: %d beyond a quota of %d", name, seconds, over, test.limit)
+				if over < 0 || over > test.most {
+					t.Errorf("at most %d should be", test.most)
 				}
 			})
 		}
@@ -432,7 +417,7 @@ func TestReached(t *testing.T) {
 		}
 	}
 	var levels []int
-	for _, r := range w.heard {
+	for _, r := range w.events {
 		if levels = append(levels, r.Level); r.Account != "sa_a" || r.Used < 8 || !r.End.After(noon) {
 			t.Errorf("%+v", r)
 		}
@@ -481,32 +466,13 @@ func TestIdleCounters(t *testing.T) {
 
 func BenchmarkAdmit(b *testing.B) {
 	w := newWorld(b)
-	two := account.NewLimits([]account.Quota{
-		{Scope: "TILE", Unit: account.UnitRequests, Window: account.WindowDay, Limit: account.MaxQuotaLimit},
-		{Scope: "*", Unit: account.UnitUnits, Window: account.WindowMonth, Limit: account.MaxQuotaLimit}})
-	for name, l := range map[string]usage.Limits{"none": {}, "account": {Account: two}, "both": {two, two}} {
-		b.Run("quotas="+name, func(b *testing.B) {
-			c := w.meter().Counter("org", "sa_a")
-			b.ReportAllocs()
-			b.RunParallel(func(pb *testing.PB) {
-				for pb.Next() {
-					w.admit(b, c, l)
-				}
-			})
-		})
-	}
-}
-
-// BenchmarkFlush hands over the counts of 10,000 accounts with a quota.
-func BenchmarkFlush(b *testing.B) {
-	w := newWorld(b)
-	m := w.meter()
-	for b.Loop() {
-		b.StopTimer()
-		for i := range 10_000 {
-			w.admit(b, m.Counter(fmt.Sprint("org", i%20), fmt.Sprint("sa_", i)), daily(account.MaxQuotaLimit))
+	l := daily(account.MaxQuotaLimit)
+	l.Organization = limits("*", account.UnitUnits, account.WindowMonth, account.MaxQuotaLimit)
+	c := w.meter().Counter("org", "sa_a")
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			w.admit(b, c, l)
 		}
-		b.StartTimer()
-		flush(b, m)
-	}
+	})
 }

@@ -1,7 +1,6 @@
 //go:build !unix
 
-// Package directory looks at who may write to directories.
 package files
 
-// OthersMayReplace is false here: who may write to a directory is not in its mode.
+// OthersMayReplace is always false on this system, where the mode of a directory does not say who may write to it.
 func OthersMayReplace(string) bool { return false }

@@ -1,6 +1,5 @@
 //go:build unix
 
-// Package directory looks at who may write to directories.
 package files
 
 import (
@@ -8,9 +7,8 @@ import (
 	"os"
 )
 
-// OthersMayReplace reports whether users beside its owner may put other files in the place of those in a
-// directory, whatever the modes of these are. In a sticky directory, as /tmp, nobody replaces what is another's.
-// It is false for one that cannot be looked at.
+// OthersMayReplace reports whether other users than its owner may replace files in a directory, independent of the
+// modes of the files. In a sticky directory, such as /tmp, they may not. It is false if the directory cannot be read.
 func OthersMayReplace(dir string) bool {
 	info, err := os.Stat(dir)
 	return err == nil && info.Mode().Perm()&0o022 != 0 && info.Mode()&fs.ModeSticky == 0

@@ -2,4 +2,4 @@
 
 package files
 
-const nonBlocking = 0 // the pipes of Windows have names of their own
+const nonBlocking = 0 // named pipes of Windows are not in directories

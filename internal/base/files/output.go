@@ -1,4 +1,7 @@
-// Package newfile writes files that are there whole or not at all.
+// Package files writes files that appear only when they are complete, and opens files at paths that others choose. It
+// does not know the content of files.
+//
+// Start with CreateTemp and Rename for writing, and with OpenRegular for reading.
 package files
 
 import (
@@ -9,9 +12,8 @@ import (
 	"path/filepath"
 )
 
-// CheckOutput refuses a path that no file can take: where there is no directory for it, where something stands that is no
-// regular file, or where one of the files stands that the new one is made from. Whoever works for long before Place
-// asks for this first.
+// CheckOutput returns an error if path cannot be an output file: its directory does not exist, it is not a regular
+// file, or it is one of the input files. Call it before long work.
 func CheckOutput(path string, from ...string) error {
 	if path == "" {
 		return errors.New("no output file given")
@@ -39,13 +41,13 @@ func CheckOutput(path string, from ...string) error {
 	return nil
 }
 
-// CreateTemp makes a temporary file beside the place that it is meant for, where Place can rename it to.
+// CreateTemp creates a temporary file in the directory of path, for Rename.
 func CreateTemp(path string) (*os.File, error) {
 	return os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
 }
 
-// Rename makes a file that is finished durable and renames it to path, so that a program that opens path finds the old
-// file or the whole new one. If it fails, the file stays for Discard.
+// Rename syncs and closes a complete file and renames it to path, so that other programs see either the old or the
+// complete new file. After an error, call Discard.
 func Rename(f *os.File, path string, mode fs.FileMode) error {
 	if err := f.Chmod(mode); err != nil {
 		return err
@@ -63,13 +65,13 @@ func Rename(f *os.File, path string, mode fs.FileMode) error {
 	return nil
 }
 
-// Discard closes and removes a file that is not to be placed.
+// Discard closes and removes a temporary file.
 func Discard(f *os.File) {
 	f.Close()
 	os.Remove(f.Name())
 }
 
-// syncDir makes a rename durable where the system can; Windows cannot open directories, and does it by itself.
+// syncDir makes a rename durable if the system supports that. Windows cannot open directories, and does not need it.
 func syncDir(dir string) {
 	if d, err := os.Open(dir); err == nil {
 		_ = d.Sync()

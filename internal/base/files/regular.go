@@ -1,5 +1,3 @@
-// Package regularfile opens files by paths that somebody else has chosen. What stands there may be no file: opening a
-// named pipe waits until somebody opens its other end, and opening a device may do anything.
 package files
 
 import (
@@ -9,13 +7,13 @@ import (
 	"os"
 )
 
-// ErrNotRegular is what Open refuses. The error says what stands at the path.
+// ErrNotRegular means that a path does not lead to a regular file. The error says what it is.
 var ErrNotRegular = errors.New("not a regular file")
 
-// OpenRegular opens a regular file, or one that a symbolic link leads to, for reading. Anything else is refused at once,
-// without waiting for whoever is at its other end. Errors are *fs.PathError.
+// OpenRegular opens a regular file, or a symbolic link to one, for reading. Anything else is refused at once: opening a
+// named pipe would wait for its other end, and opening a device may have any effect. Errors are *fs.PathError.
 func OpenRegular(path string) (*os.File, fs.FileInfo, error) {
-	// Looked at before it is opened, because that alone starts some devices.
+	// Checked before it is opened, because opening starts some devices.
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, nil, err
@@ -27,7 +25,7 @@ func OpenRegular(path string) (*os.File, fs.FileInfo, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	// Looked at again, because something else may have taken its place in between.
+	// Checked again, because it may have been replaced in between.
 	if info, err = file.Stat(); err == nil {
 		err = check(path, info)
 	}

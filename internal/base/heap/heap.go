@@ -1,14 +1,15 @@
-// Package minheap is the queue of a best-first search: what has the smallest key comes out first.
+// Package heap is the priority queue of best-first searches: the smallest key comes out first. It cannot change the key
+// of an item; searches push the item again.
 package heap
 
-// Item is a value with the key that it is ordered by.
+// Item is a value with its key.
 type Item[V any] struct {
 	Key   float64
 	Value V
 }
 
-// Heap is a heap whose nodes have four children: there are fewer levels than with two, and the children of one node
-// lie in one cache line. The zero value is empty. Its memory is kept when items are taken out.
+// Heap is a 4-ary heap, which has fewer levels than a binary one, and children in one cache line. The zero value is
+// empty. Removing items keeps its memory.
 type Heap[V any] []Item[V]
 
 // Push adds a value.
@@ -27,7 +28,7 @@ func (h *Heap[V]) Push(key float64, value V) {
 	items[i] = Item[V]{key, value}
 }
 
-// Pop takes out the item with the smallest key. The heap must not be empty.
+// Pop removes and returns the item with the smallest key. The heap must not be empty.
 func (h *Heap[V]) Pop() Item[V] {
 	items := *h
 	top := items[0]

@@ -6,7 +6,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestOrder: whatever is put in and taken out in turns, the smallest key comes first, with its value.
+// TestOrder: with any sequence of Push and Pop, the smallest key comes first, with its value.
 func TestOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var h Heap[float64]

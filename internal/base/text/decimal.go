@@ -9,15 +9,15 @@ import (
 const pairs = "0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849" +
 	"5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899"
 
-// AppendFixed appends a number with exactly this many decimals, 0 to 9, rounded to the nearest; a zero has no sign. The
-// number must be finite.
+// AppendFixed appends a finite number with a fixed number of decimals, 0 to 9, rounded to the nearest. Zero has no
+// sign.
 func AppendFixed(dst []byte, value float64, decimals int) []byte {
 	scaled := math.Abs(value) * powersOfTen[decimals]
 	if scaled >= 1<<52 {
 		return strconv.AppendFloat(dst, value, 'f', decimals, 64)
 	}
 	n := uint64(scaled + 0.5)
-	// Written from its end, two digits at a time, with at least one digit before the point.
+	// Written from the end, two digits at a time.
 	const longest = 17 // 16 digits and the point
 	var text [longest]byte
 	at := longest
@@ -52,8 +52,7 @@ func AppendFixed(dst []byte, value float64, decimals int) []byte {
 	return append(dst, text[at:]...)
 }
 
-// AppendRounded appends a number rounded to at most this many decimals, 0 to 9, without trailing zeros. The number must
-// be finite.
+// AppendRounded appends a finite number rounded to at most this many decimals, 0 to 9, without trailing zeros.
 func AppendRounded(dst []byte, value float64, decimals int) []byte {
 	start := len(dst)
 	dst = AppendFixed(dst, value, decimals)

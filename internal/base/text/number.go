@@ -1,5 +1,7 @@
-// Package decimal reads the numbers of JSON and writes them rounded, without allocating, for the paths of the service
-// where a document of many numbers has to cost no more than its numbers do.
+// Package text parses and formats decimal numbers without allocating, and suggests corrections for misspelled words. It
+// knows no formats beyond single numbers and words.
+//
+// Start with number.go, decimal.go and suggest.go.
 package text
 
 import (
@@ -8,7 +10,7 @@ import (
 	"unsafe"
 )
 
-// maxExact is the number of decimal digits that always fit a float64's 53 bits.
+// maxExact is the number of decimal digits that a float64 always represents exactly.
 const maxExact = 15
 
 var powersOfTen = [...]float64{
@@ -16,8 +18,8 @@ var powersOfTen = [...]float64{
 	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 }
 
-// ScanNumber reads the number at the start of s: JSON's grammar, with a leading + allowed where plus is set. n is how
-// many bytes it has, 0 where there is none. A number too large for a float64 is ±Inf.
+// ScanNumber reads the number at the start of s, in JSON's grammar, with a leading + if plus is set. n is its length, 0
+// if there is none. A number that is too large for a float64 is ±Inf.
 func ScanNumber(s []byte, plus bool) (value float64, n int) {
 	i := 0
 	negative := false
@@ -28,7 +30,7 @@ func ScanNumber(s []byte, plus bool) (value float64, n int) {
 	start := i
 	var mantissa uint64
 	for ; i < len(s) && isDigit(s[i]); i++ {
-		mantissa = mantissa*10 + uint64(s[i]-'0') // may overflow; then digits says so
+		mantissa = mantissa*10 + uint64(s[i]-'0') // an overflow is noticed by the number of digits
 	}
 	digits := i - start
 	if digits == 0 || digits > 1 && s[start] == '0' {
@@ -59,20 +61,20 @@ func ScanNumber(s []byte, plus bool) (value float64, n int) {
 		}
 	}
 	if !exponent && digits+fraction <= maxExact {
-		// Both operands are exact, so that the quotient is the nearest float64: what ParseFloat would find.
+		// Both operands are exact, so the quotient is the nearest float64, as of ParseFloat.
 		value = float64(mantissa) / powersOfTen[fraction]
 		if negative {
 			value = -value
 		}
 		return value, i
 	}
-	// The string lives for the call alone. The error can only be that of the range, and then the value is ±Inf.
+	// The string is only used for this call. The only possible error is that of the range, with the value ±Inf.
 	value, _ = strconv.ParseFloat(unsafe.String(unsafe.SliceData(s), i), 64)
 	return value, i
 }
 
-// ParseNumber reads a text that is one number and nothing else, a leading + allowed; ok is false for any other text and
-// for a number too large for a float64.
+// ParseNumber reads a text that is only a number, with an optional leading +. ok is false for any other text, and for a
+// number that is too large for a float64.
 func ParseNumber(s []byte) (value float64, ok bool) {
 	value, n := ScanNumber(s, true)
 	return value, n > 0 && n == len(s) && !math.IsInf(value, 0)

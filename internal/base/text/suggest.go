@@ -1,10 +1,9 @@
-// Package suggest helps people who wrote a word that is none of those that are known.
 package text
 
 import "strings"
 
-// DidYouMean says what may stand in place of a word: "did you mean local? It is one of local, nominatim, photon". The
-// question is left out where no known word is close.
+// DidYouMean returns a text that lists the known words, with the closest one first: "did you mean local? It is one of
+// local, nominatim, photon". If none is close, it is only the list.
 func DidYouMean(given string, known []string) string {
 	var list string
 	switch len(known) {
@@ -24,16 +23,16 @@ func DidYouMean(given string, known []string) string {
 	return list
 }
 
-// Closest returns the known word that was probably meant; ok is false where none is close.
+// Closest returns the known word that was probably meant. ok is false if none is close.
 func Closest(given string, known []string) (word string, ok bool) {
 	const far = 3
 	folded := []rune(strings.ToLower(given))
 	if len(folded) > 64 {
-		return "", false // nobody mistypes a word like that, and comparing takes the square of its length
+		return "", false // no typing error, and comparing needs quadratic time
 	}
 	least := min(far, max(1, len(folded)/3)) + 1
 	for _, candidate := range known {
-		// Where no letter is left as it was, nothing hints at the word.
+		// At least one letter must be the same.
 		if d := distance(folded, []rune(strings.ToLower(candidate))); d < least && d < len(folded) {
 			least, word, ok = d, candidate, true
 		}
@@ -41,8 +40,8 @@ func Closest(given string, known []string) (word string, ok bool) {
 	return word, ok
 }
 
-// distance is how many letters have to be put in, left out, replaced or swapped with their neighbour to turn one word
-// into another (optimal string alignment).
+// distance is the number of letters to insert, delete, replace or swap with their neighbour to change one word into
+// another (optimal string alignment).
 func distance(a, b []rune) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

@@ -26,7 +26,7 @@ const maxRecords = 16 << 20
 // maker makes tiles from their records, and from land and ocean.
 type maker struct {
 	sea         *coast.Map
-	cutters     *tiles.Renderers
+	renderers   *tiles.Renderers
 	land, ocean uint64 // the offsets of their classes in the string table
 }
 
@@ -58,7 +58,7 @@ func (c *Consumer) Write(ctx context.Context, w *region.Writer, nodes *osm.Tiles
 	}
 	cells := output{scratch.NewArray[mapfile.Entry](c.dir, "map-cells"), scratch.NewArray[byte](c.dir, "map-records")}
 	lower := output{scratch.NewArray[mapfile.Entry](c.dir, "map-tiles"), scratch.NewArray[byte](c.dir, "map-pyramid")}
-	m := maker{sea: sea, cutters: tiles.NewRenderers(c.texts), land: land, ocean: ocean}
+	m := maker{sea: sea, renderers: tiles.NewRenderers(c.texts), land: land, ocean: ocean}
 	tiles := tilesOf(c.cells)
 	bar.Start("tiles", int64(len(tiles)))
 	var failed error
@@ -126,7 +126,7 @@ func (c *Consumer) gather(tiles []uint32, give func(job) bool) error {
 func (m *maker) make(j job) (_ job, err error) {
 	j.data = append(m.surfaces(j.tile), j.data...)
 	if j.tile.Z < mapfile.CellZoom {
-		j.data, err = m.cutters.Render(nil, j.data, j.tile, j.tile)
+		j.data, err = m.renderers.Render(nil, j.data, j.tile, j.tile)
 	}
 	return j, err
 }

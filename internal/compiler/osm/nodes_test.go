@@ -18,7 +18,7 @@ const (
 	maxLon7 = 180_0000000
 )
 
-// TestNodes: nodes are found again, and no others, in whatever order they came and however far their ids are apart.
+// TestNodes: nodes are found again, and no others, for any order and any ids.
 // They are numbered by their ids, and the newest version tells where a node is.
 func TestNodes(t *testing.T) {
 	parent := t.TempDir()
@@ -42,7 +42,7 @@ func TestNodes(t *testing.T) {
 					at: placeOf(rapid.Int32Range(-maxLon7, maxLon7).Draw(t, "lon"), rapid.Int32Range(-maxLat7, maxLat7).Draw(t, "lat")),
 				}
 				if have, ok := places[n.id]; ok && (inOrder || have.version == n.version) {
-					continue // which one stays is nobody's concern
+					continue // either may stay
 				}
 				if have, ok := places[n.id]; !ok || have.version < n.version {
 					places[n.id] = n

@@ -13,13 +13,13 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// area is what an entry means for the addresses in it.
+// area is the role of an entry in the addresses inside it.
 type area struct {
 	placefile.Area
 	postcode uint32 // text
 }
 
-// newArea makes an area without its texts, see nameArea.
+// newArea makes an area without its texts; see nameArea.
 func newArea(e *entry, class *classes.Class, g *geometry.Geometry) area {
 	t := &class.Area
 	in, isOwn := t.Own, t.Own.Code != ""
@@ -49,7 +49,7 @@ func newArea(e *entry, class *classes.Class, g *geometry.Geometry) area {
 // areaOf returns the area of an entry that has one.
 func (c *compiler) areaOf(e *entry) *area { return &c.areas.Slice()[e.area-1] }
 
-// nameArea gives the area of an entry its texts, which come into the region in the order of the entries.
+// nameArea sets the texts of an entry's area. They are added to the region in the order of the entries.
 func (c *compiler) nameArea(e *entry) (err error) {
 	if e.area != 0 {
 		var failed error
@@ -61,8 +61,8 @@ func (c *compiler) nameArea(e *entry) (err error) {
 	return err
 }
 
-// countryAcross tells the country that an area lies in, where its inside has no doubt about it: along several lines
-// across the area, the worldwide borders must name the same one.
+// countryAcross returns the country of an area by the worldwide borders, if they name the same one at several positions
+// inside.
 func countryAcross(g *geometry.Geometry) country.Country {
 	var found country.Country
 	for i := 1; i <= countrySamples; i++ {
@@ -85,8 +85,8 @@ func countryAcross(g *geometry.Geometry) country.Country {
 
 const countrySamples = 9
 
-// findContexts finds the areas around each tile. The region covers these tiles: whoever asks for a point in a sea or a
-// desert hears of the country that it is in.
+// findContexts finds the areas around each tile. The region covers these tiles, so that a request in a sea or a desert
+// is answered with the country.
 func (c *compiler) findContexts() (err error) {
 	r := newContexts(c.dir, c.dir.SortMemory())
 	entries := c.entries.Slice()
@@ -106,7 +106,7 @@ func (c *compiler) findContexts() (err error) {
 	}))
 }
 
-// around yields the areas that contain a position, of those that are asked for.
+// around yields the areas that contain a position, of those for which ask returns true.
 func (c *compiler) around(at orb.Point, ask func(a *area) bool, yield func(n uint32, e *entry, a *area)) {
 	o := geometry.NewOrigin(at)
 	context := c.out.ContextOf(at)
@@ -120,7 +120,7 @@ func (c *compiler) around(at orb.Point, ask func(a *area) bool, yield func(n uin
 	}
 }
 
-// placeOf is what a settlement belongs to.
+// placeOf returns the administrative areas of a settlement.
 func (c *compiler) placeOf(e *entry) (p placefile.Place) {
 	g := c.geometryOf(e)
 	at := g.Inner()

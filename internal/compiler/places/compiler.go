@@ -12,37 +12,37 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// compiler compiles places. First it makes entries of the features in their own order, and a map of the streets; then
-// it puts the entries into their final order, finds out what they do not say of their addresses, and writes them.
+// compiler compiles places. It makes entries of the features and a map of the streets, sorts the entries, infers the
+// missing parts of their addresses, and writes them.
 type compiler struct {
 	data    *objects.Data
 	dir     *scratch.Dir
 	texts   *classes.Texts
 	reader  *classes.Reader
 	streets *streets.Map
-	wild    []uint32          // keys of what lies in the landscape
-	house   []classes.Pair    // what a house is that is nothing else
-	ends    map[uint64]uint32 // of lines of interpolation: the street of the line that a house is on, by its ref
+	wild    []uint32          // keys of features of the landscape
+	house   []classes.Pair    // the kind of a house that has no other
+	ends    map[uint64]uint32 // the streets of houses at the ends of interpolation lines, by ref
 
 	order       *scratch.Sorter[entry]
 	entries     *scratch.Array[entry]
 	shapes      *scratch.Array[byte]
-	pairs       *scratch.Array[classes.Pair] // of each entry: what it is, and its names in other languages
+	pairs       *scratch.Array[classes.Pair] // of each entry: its kinds, and its names in other languages
 	entrances   *scratch.Array[geometry.Coord]
 	areas       *scratch.Array[area]
 	settlements *scratch.Array[uint32] // entries
 	named       []uint32               // settlements in the order of their names
 	access      *scratch.Array[streets.Access]
-	// What entries say themselves, for others to find:
+	// Indexes of what entries have by themselves:
 	buildings, numbered, doors *streets.Index[uint32]
 	houses                     *streets.Index[neighbour]
 
 	out *sections.Writer
 }
 
-// Write adds the places of an extract to a region: everything that can be found, and the areas and settlements that
-// serve addresses. The tiles that these areas touch are added to d.Tiles. The same data makes the same sections. What
-// grows with the data is kept in dir, which must stay until the region is committed.
+// Write adds the places of an extract to a region: all features, and the areas and settlements of addresses. It adds
+// the tiles of these areas to d.Tiles. The same data makes the same sections. Temporary files are in dir, which must
+// stay until the region is committed.
 func Write(w *region.Writer, d *objects.Data, dir *scratch.Dir) error {
 	d.Progress.Start("places", 1)
 	c, err := newCompiler(d, dir)

@@ -1,5 +1,3 @@
-// Package contexts finds for each tile of a grid the areas that contain all of it, and those whose outlines come
-// through it. What it notes of them is sorted on disk, so that it keeps hardly anything in memory.
 package places
 
 import (
@@ -16,9 +14,8 @@ import (
 
 const across = 1 << placefile.ContextZoom
 
-// edges are where the columns of tiles begin in the west, and the rows in the north, in 1e-7 degrees: the first
-// longitude in the column, and the first latitude above the row. The last ones end at the antimeridian and the pole,
-// which they hold.
+// edges are the borders of the tiles in 1e-7 degrees: the first longitude of each column, and the first latitude north
+// of each row. The last column and row include the antimeridian and the pole.
 type edges struct{ lons, lats [across + 1]int32 }
 
 var tileEdges = sync.OnceValue(func() *edges {
@@ -38,7 +35,7 @@ type Raster struct {
 	*edges
 }
 
-// mark is tiles of a row, from one up to another, that an area contains, or that its outline comes through.
+// mark is a range of tiles [from, to) of a row that an area contains, or that its outline crosses.
 type mark struct {
 	area          uint32
 	row, from, to uint16
@@ -66,8 +63,8 @@ func (r *Raster) Add(area uint32, g *geometry.Geometry) (err error) {
 	return err
 }
 
-// closed tells whether an outline is closed: an even number of its lines end at each position. One around a pole is
-// not: its lines end at the antimeridian, and what is inside is another thing beyond their latitudes.
+// closed reports whether an outline is closed: an even number of its lines end at each position. One around a pole is
+// not, since its lines end at the antimeridian.
 func closed(g *geometry.Geometry) bool {
 	odd := map[geometry.Coord]bool{}
 	for line := range g.Lines {
@@ -82,7 +79,7 @@ func closed(g *geometry.Geometry) bool {
 	return len(odd) == 0
 }
 
-// divide marks what an area does in a square of tiles, down to the tiles that its outline comes through.
+// divide marks the tiles of a square, down to the tiles that the area's outline crosses.
 func (r *Raster) divide(area uint32, g *geometry.Geometry, column, row, size int) (err error) {
 	box := geo.Box{MinX: r.lons[column], MinY: r.lats[row+size], MaxX: r.lons[column+size], MaxY: r.lats[row]}
 	wide := geo.Box{MinX: box.MinX - 1, MinY: box.MinY, MaxX: box.MaxX, MaxY: box.MaxY}
@@ -105,7 +102,7 @@ func (r *Raster) divide(area uint32, g *geometry.Geometry, column, row, size int
 	return err
 }
 
-// comesThrough tells whether an outline comes through a box, or as near as rounding may have moved it.
+// comesThrough reports whether an outline crosses a box, or comes as near as rounding may have moved it.
 func comesThrough(g *geometry.Geometry, box, wide *geo.Box) bool {
 	for line := range g.LinesIn(wide) {
 		for i := 1; i < len(line); i++ {
@@ -116,7 +113,7 @@ func comesThrough(g *geometry.Geometry, box, wide *geo.Box) bool {
 			if a.Y < box.MinY || b.Y >= box.MaxY {
 				continue
 			}
-			// at is the longitude at a latitude between the ends.
+			// at returns the longitude at a latitude between the ends.
 			at := func(y int32) float64 {
 				return float64(a.X) + float64(int64(b.X)-int64(a.X))*(float64(a.Y-y)/float64(a.Y-b.Y))
 			}
@@ -135,8 +132,8 @@ func comesThrough(g *geometry.Geometry, box, wide *geo.Box) bool {
 	return false
 }
 
-// Each yields runs of tiles, row by row: all columns from one up to another that have the same areas around them, and
-// the same whose outlines come through. The areas are in the order of their numbers. What is in no area is left out.
+// Each yields runs of tiles, row by row: ranges of columns [from, to) with the same areas around them, and the same
+// areas whose outlines cross them. Areas are in the order of their numbers. Tiles without areas are left out.
 func (r *Raster) Each(yield func(row, from, to uint32, around, crossing []uint32) error) error {
 	s := &sweep{yield: yield}
 	err := r.marks.Each(func(m *mark) (err error) {
@@ -155,12 +152,12 @@ func (r *Raster) Each(yield func(row, from, to uint32, around, crossing []uint32
 // sweep goes through the rows from west to east.
 type sweep struct {
 	row, column      uint16
-	here             []mark // in the order of their areas
+	here             []mark // at the column, in the order of their areas
 	around, crossing []uint32
 	yield            func(row, from, to uint32, around, crossing []uint32) error
 }
 
-// advance goes up to a column.
+// advance yields the runs up to a column.
 func (s *sweep) advance(column uint16) error {
 	for s.column < column {
 		next := column

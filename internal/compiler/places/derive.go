@@ -11,11 +11,11 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 )
 
-// squareBits is the logarithm of how many squares the curve goes through in which roads without a name are looked at
-// together: each is 11.7 km wide at the equator.
+// squareBits is the binary logarithm of the number of squares, along the Hilbert curve, in which roads without a name
+// are searched together. Each is 11.7 km wide at the equator.
 const squareBits = 24
 
-// findAccess finds the roads without a name that lead to what may have its address on one, square by square.
+// findAccess finds the roads without a name that lead to entries without a street, square by square.
 func (c *compiler) findAccess() error {
 	entries := c.entries.Slice()
 	ways, err := streets.NewDriveways(c.dir, c.data.Drives, c.streets)
@@ -68,22 +68,22 @@ func (c *compiler) findAccess() error {
 	return cmp.Or(err, ways.Free())
 }
 
-// deriver finds out what features do not say of their own address: from the building that they are in, the roads beside
-// them, and the houses around. It is all decided when a region is compiled, so that a request only reads it. None
-// writes what another one reads in the same step.
+// deriver infers missing parts of addresses from the building around a feature, the roads beside it, and the houses
+// near it, so that a request only reads them. Several derivers work concurrently: in one step, none writes what another
+// reads.
 type deriver struct {
 	*compiler
 	candidates []streets.Candidate
 }
 
-// deriveBlock is how many entries one core takes on at a time.
+// deriveBlock is how many entries one deriver processes at a time.
 const deriveBlock = 4096
 
-// derivePasses is how often derive goes through all entries.
+// derivePasses is the number of passes of derive over all entries.
 const derivePasses = 6
 
-// derive completes the addresses of all entries. Each step relies on what the ones before have found: shops on their
-// buildings, these on their doors, and all on the streets.
+// derive infers the addresses of all entries. Each step uses the results of earlier ones: shops use their buildings,
+// these their doors, and all use the streets.
 func (c *compiler) derive() error {
 	entries := c.entries.Slice()
 	c.nameSettlements()
@@ -127,7 +127,7 @@ func (c *compiler) derive() error {
 	}), each((*deriver).settlePlace), free(c.streets, c.access, c.buildings, c.numbered, c.doors, c.houses))
 }
 
-// indexNumbered notes the buildings that took the number of a door, for what is in them.
+// indexNumbered indexes the buildings that took the number of a door, for features inside them.
 func (c *compiler) indexNumbered() (err error) {
 	for n, e := range c.entries.Slice() {
 		if e.is(foundNumber) {
@@ -142,13 +142,13 @@ func (v *deriver) buildingAndStreet(e *entry) {
 	v.street(e)
 }
 
-// outlineOf is what of an entry a street is measured from.
+// outlineOf returns the outline of an entry from which distances to streets are measured.
 func (c *compiler) outlineOf(e *entry) *streets.Outline {
 	g := c.geometryOf(e)
 	return streets.NewOutline(&g, c.entrances.Slice()[e.entrances:e.entrances+uint32(e.nDoors)])
 }
 
-// street gives a feature the street that it is on, unless it says where it belongs.
+// street gives a feature its street, unless it has a street or a place.
 func (v *deriver) street(e *entry) {
 	if e.OnStreet() {
 		return
@@ -158,10 +158,11 @@ func (v *deriver) street(e *entry) {
 	}
 }
 
-// maxStreet is how far a street may be, in metres, and firstLook where the search begins: most streets are nearer.
+// maxStreet is the greatest distance of a street, in metres. firstLook is that of a first search, since most are
+// nearer.
 const maxStreet, firstLook = 250, 60
 
-// choose returns the street that an outline is on.
+// choose returns the street of an outline.
 func (v *deriver) choose(o *streets.Outline, e *entry) (best streets.Candidate, found bool) {
 	for _, reach := range [...]float64{firstLook, maxStreet} {
 		list := v.streets.Near(v.candidates[:0], o, reach)
@@ -176,7 +177,7 @@ func (v *deriver) choose(o *streets.Outline, e *entry) (best streets.Candidate, 
 		}
 		best = slices.MinFunc(list, func(a, b streets.Candidate) int { return a.Compare(&b) })
 		if best.Cost <= reach {
-			break // else what costs more with all that is in reach
+			break // a street farther away costs more
 		}
 	}
 	return best, found

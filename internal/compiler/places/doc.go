@@ -1,10 +1,10 @@
-// Package places compiles what can be found, and what addresses are made of, into the sections of a region file.
+// Package places compiles the features that package objects has collected into the sections that package geocoding
+// reads. It sorts them, and infers missing parts of their addresses from streets, buildings, neighbours and areas. It
+// reads no extracts and answers no requests. Begin at Write.
 //
-//   - classes reads what the tags of an object say;
+//   - classes interprets the tags of a feature;
 //   - streets finds the streets and driveways near a house;
-//   - contexts finds the areas around each tile;
+//   - contexts.go finds the areas around each tile;
+//   - derive.go infers addresses;
 //   - sections writes the sections.
-//
-// This package puts the features into their order, finds out what they do not say of their addresses, from streets,
-// buildings, neighbours and areas, and hands them to sections.
 package places

@@ -9,7 +9,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 )
 
-// entry is a feature on its way into the region. What it has several of are runs of the compiler's arrays.
+// entry is a feature being compiled. Its lists are ranges of the compiler's arrays.
 type entry struct {
 	ref       uint64
 	order     uint64 // see geo.Box.Order
@@ -17,12 +17,12 @@ type entry struct {
 	geometry  uint64         // first byte
 	nGeometry uint32         // bytes
 	box       geo.Box        // of the geometry
-	middle    geometry.Coord // inside it; of those that take an address
+	middle    geometry.Coord // inside it, if it takes an address
 	name      uint32         // text
-	pairs     uint32         // first of its kinds and names
-	entrances uint32         // first of those that people use, of a building
-	area      uint32         // index + 1 of its area; 0 for what serves no addresses
-	access    uint32         // index + 1 of the road without a name that leads to it; 0 for none
+	pairs     uint32         // the first of its kinds and names
+	entrances uint32         // the first of its entrances
+	area      uint32         // index + 1 of its area, or 0
+	access    uint32         // index + 1 of the road without a name that leads to it, or 0
 	nNames    uint16
 	nDoors    uint16
 	nKinds    uint8
@@ -32,10 +32,10 @@ type entry struct {
 	group     uint8
 	features  featureFlags
 
-	// What is known of its address:
+	// Its address:
 	classes.OwnTags
 	streetNumber     uint32 // of the street's name
-	on               uint32 // street + 1: the street was found to be that of a road, which is this one; 0 for none
+	on               uint32 // index + 1 of the street that was inferred, or 0
 	buildingPostcode uint32 // text
 }
 
@@ -43,36 +43,36 @@ type featureFlags uint8
 
 const (
 	isUnnamed      featureFlags = 1 << iota // its name is its house number and street
-	isBuilding                              // one of its keys is building
+	isBuilding                              // has the key building
 	isInterpolated                          // a house between two others
 	foundNumber                             // a building that took the number of a door
-	takesAddress                            // it has an address, though it may not say one
+	takesAddress                            // gets an address if it has none
 )
 
-// is tells whether a feature has all of some flags.
+// is reports whether a feature has all of some flags.
 func (e *entry) is(f featureFlags) bool { return e.features&f == f }
 
-// isSettlement tells whether the feature can be the answer to where a place is.
+// isSettlement reports whether the feature is a settlement that can be an answer.
 func (e *entry) isSettlement() bool {
 	return e.place&classes.PlaceSettlement != 0 && e.nKinds > 0 && e.shape != geometry.Line
 }
 
-// smaller tells whether an entry is smaller than another one; of equal ones, whether it comes first in the extract.
+// smaller reports whether an entry is smaller than another one or, if they are equal, first in the extract.
 func (e *entry) smaller(than *entry) bool {
 	return e.extent < than.extent || e.extent == than.extent && placefile.CompareRefs(e.ref, than.ref) < 0
 }
 
-// The groups that features are sorted by. A large box among small ones would make their common box large.
+// The groups by which features are sorted. A large box among small ones would make their common box large.
 const (
 	groupSmall = iota
 	groupLarge
 	groupSpecial
 )
 
-// largeBox is how far, in 1e-7 degrees, the box of a large feature reaches.
+// largeBox is the least size of the box of a large feature, in 1e-7 degrees.
 const largeBox = 200_000
 
-// groupOf is the group of a feature.
+// groupOf returns the group of a feature.
 func groupOf(c *classes.Class, kinds int, b geo.Box) uint8 {
 	switch {
 	case !c.General || kinds == 0:
@@ -85,7 +85,7 @@ func groupOf(c *classes.Class, kinds int, b geo.Box) uint8 {
 
 func compareEntries(a, b entry) int {
 	return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.order, b.order), cmp.Compare(a.ref, b.ref),
-		cmp.Compare(a.pairs, b.pairs)) // of houses of one line
+		cmp.Compare(a.pairs, b.pairs)) // for houses of one line
 }
 
 // entry returns an entry.
@@ -96,7 +96,7 @@ func (c *compiler) geometryOf(e *entry) geometry.Geometry {
 	return geometry.Restore(e.shape, e.box, c.shapes.Slice()[e.geometry:e.geometry+uint64(e.nGeometry)])
 }
 
-// kindsOf returns what an entry is.
+// kindsOf returns the kinds of an entry.
 func (c *compiler) kindsOf(e *entry) []classes.Pair {
 	return c.pairs.Slice()[e.pairs : e.pairs+uint32(e.nKinds)]
 }

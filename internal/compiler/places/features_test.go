@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 	"github.com/mapsedge/caddy-maps/internal/testkit/geocodingtest"
@@ -112,27 +111,5 @@ func TestStreetInLanguages(t *testing.T) {
 	r, err := geocodingtest.Build(t, w.Cover()).Reverse(t.Context(), &geocoding.Request{Point: placestest.Kansas, Size: 1, Languages: []string{"en"}})
 	if err != nil || r.Places[0].Name != "Lake Street" || r.Places[0].Address.Street != "Rue du Lac" {
 		t.Errorf("%+v, %v", r, err)
-	}
-}
-
-func TestInterpolatedHouses(t *testing.T) {
-	var w placestest.World
-	w.Interpolations = []placestest.Interpolation{{
-		Tags: placestest.Tags("addr:city=Salina, addr:postcode=67401, addr:street=Elm Street"),
-		Interpolation: objects.Interpolation{Way: 9, Line: placestest.Line(0, 0, 2, 0, 4, 0),
-			Numbers: []int32{10, objects.NoNumber, 18}, Step: 2},
-	}}
-	x := geocodingtest.Build(t, w.Cover())
-	// 12, 14 and 16 stand at a quarter, a half and three quarters; the ends are nodes of their own.
-	got := geocodingtest.Ask(t, x, placestest.At(2.9, 0.1), 5)
-	want := []geocoding.Place{{
-		ID: "way:9", Name: "16 Elm Street", DisplayName: "16 Elm Street, Salina, United States", Category: "place",
-		Type:     "house",
-		Location: placestest.At(3, 0), Distance: 14.12,
-		Address: geocoding.Address{HouseNumber: "16", Street: "Elm Street", City: "Salina", Postcode: "67401",
-			Country: "United States", CountryCode: "USA"},
-	}}
-	if diff := cmp.Diff(want, got, placestest.Approximate); diff != "" {
-		t.Error(diff)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 )
 
-// gather makes entries of the features, and a map of the streets.
+// gather makes entries of the features and a map of the streets.
 func (c *compiler) gather() error {
 	for _, r := range c.data.Features.All {
 		class := c.reader.Classify(r)
@@ -40,7 +40,7 @@ func (c *compiler) gather() error {
 func (c *compiler) add(e entry, class *classes.Class, kinds, names []classes.Pair, g *geometry.Geometry,
 	entrances []geometry.Coord) error {
 	if c.order.Len() == math.MaxUint32-1 {
-		return fmt.Errorf("the extract has more than %d features, which is what a region holds: leave some out",
+		return fmt.Errorf("the extract has more than %d features, the limit of a region: leave some out",
 			uint32(math.MaxUint32-1))
 	}
 	e.OwnTags, e.name, e.road, e.place = class.Address, class.Name, class.Road, class.Place
@@ -75,15 +75,15 @@ func (c *compiler) add(e entry, class *classes.Class, kinds, names []classes.Pai
 	return cmp.Or(err, c.texts.Err, c.order.Add(e))
 }
 
-// wild are the keys of what has no address: it lies in the landscape.
+// wild are the keys of features of the landscape, which have no address.
 var wild = []string{"natural", "landuse", "place", "boundary", "waterway", "geological", "mountain_pass", "aerialway",
 	"power"}
 
-// maxLot is how large an area may be, in square metres, that has one address though it does not say one: a campus or a
-// park has several streets around it.
+// maxLot is the greatest size of an area that gets an address, in square metres. A campus or a park has several streets
+// around it.
 const maxLot = 50_000
 
-// takesAddress tells whether a feature has an address, though it may not say one.
+// takesAddress reports whether a feature gets an address if it has none.
 func (c *compiler) takesAddress(e *entry, kinds []classes.Pair) bool {
 	switch {
 	case len(kinds) == 0 || e.road != placefile.NoStreet || e.shape == geometry.Line:
@@ -106,7 +106,7 @@ func (c *compiler) sort() error {
 	return cmp.Or(err, c.buildings.Seal(), c.doors.Seal(), c.houses.Seal())
 }
 
-// look notes what an entry says.
+// look indexes what an entry has by itself.
 func (c *compiler) look(n uint32, e *entry) (err error) {
 	if e.isSettlement() {
 		err = c.settlements.Append(n)

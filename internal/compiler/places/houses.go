@@ -15,12 +15,11 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// maxInterpolated bounds the houses between two numbered nodes: no street has more, and a typing error could mean
-// millions.
+// maxInterpolated limits the houses between two numbered nodes. More are a typing error.
 const maxInterpolated = 1000
 
-// interpolate yields the numbers of the houses of an interpolation line, by distance along it. The numbered nodes
-// at its ends are addresses themselves and are not repeated.
+// interpolate yields the house numbers of an interpolation line with their positions, by distance along it. It does not
+// repeat the numbered nodes, which are addresses themselves.
 func interpolate(line *objects.Interpolation, yield func(number int32, at orb.Point)) {
 	last := -1 // numbered node
 	for i, number := range line.Numbers {
@@ -37,9 +36,9 @@ func interpolate(line *objects.Interpolation, yield func(number int32, at orb.Po
 // housesBetween yields the houses between two numbered nodes.
 func housesBetween(line *objects.Interpolation, from, to int, yield func(int32, orb.Point)) {
 	first, last, step := int64(line.Numbers[from]), int64(line.Numbers[to]), int64(max(line.Step, 1))
-	start := first // that houses are counted from
+	start := first // from which houses are counted
 	if line.Parity != objects.AnyParity && (first%2 == 1) != (line.Parity == objects.Odd) {
-		start-- // so that the next but one is the first of the parity
+		start-- // two more is the first of the parity
 		if first > last {
 			start += 2
 		}
@@ -72,15 +71,15 @@ func housesBetween(line *objects.Interpolation, from, to int, yield func(int32, 
 	}
 }
 
-// addHouses takes on the houses of interpolation lines. A line that does not say on which street it is takes the one
-// beside it, and so do the houses at its ends.
+// addHouses adds the houses of interpolation lines. A line without a street or place gets the street beside it, and so
+// do the houses at its ends.
 func (c *compiler) addHouses() (err error) {
 	for line := range c.data.Interpolations.All {
 		class := classes.Class{General: true, Unnamed: true, Address: c.reader.Address(line.Tags)}
 		if !class.Address.OnStreet() {
 			class.Address.Street = c.lineStreet(line)
 			for i, node := range line.Nodes {
-				// A house at the ends of several lines is on the street of the first.
+				// A house at the ends of several lines gets the street of the first.
 				if ref := placefile.NewRef(region.KindNode, node); line.Numbers[i] != objects.NoNumber && c.ends[ref] == 0 {
 					c.ends[ref] = class.Address.Street
 				}
@@ -99,18 +98,18 @@ func (c *compiler) addHouses() (err error) {
 	return nil
 }
 
-// maxSamples is how many parts of an interpolation line are looked at.
+// maxSamples is the number of parts of an interpolation line that are sampled.
 const maxSamples = 16
 
-// lineStreet finds the street of an interpolation line without one: that which is nearest to the line as a whole, since
-// each of its ends is near another one where streets cross. It returns the text of its name, or 0.
+// lineStreet returns the name of the street that is nearest to an interpolation line as a whole, or 0. Each end of the
+// line may be nearer to a street that crosses.
 func (c *compiler) lineStreet(line *objects.Interpolation) uint32 {
 	var sums, near []streets.Candidate
 	sample := func(at geometry.Coord) {
 		g := geometry.Geometry{Shape: geometry.Point, Box: at.Box()}
 		near = c.streets.Near(near[:0], streets.NewOutline(&g, nil), maxStreet)
 		for _, s := range near {
-			s.Cost -= maxStreet // which is what a street costs that is out of reach
+			s.Cost -= maxStreet // the cost of a street out of reach
 			if i, has := streets.Find(sums, s.Number); has {
 				sums[i].Cost += s.Cost
 			} else {

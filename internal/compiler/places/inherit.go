@@ -8,12 +8,12 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 )
 
-// onOutline is how near, in metres, a position is to an outline that it is a node of.
+// onOutline is the greatest distance, in metres, between an outline and one of its nodes.
 const onOutline = 0.05
 
-// fromBuilding gives a feature the address of the building that it is in, or of which it is a node, such as an
-// entrance; and a building the one address that stands at its entrances or in it. What the feature says itself stays,
-// and where it names another street than the building does, it takes nothing.
+// fromBuilding gives a feature the address of the building around it, or of which it is a node, such as an entrance. It
+// gives a building the address of its door, if there is only one. The feature keeps its own tags. If it names another
+// street than the building, it takes nothing.
 func (v *deriver) fromBuilding(e *entry) {
 	a := v.building(e)
 	if a == nil && e.HouseNumber == 0 && e.shape == geometry.Area {
@@ -29,7 +29,7 @@ func (v *deriver) fromBuilding(e *entry) {
 	e.buildingPostcode = v.reader.OnePostcode(a.Postcode)
 }
 
-// building returns the smallest area with a house number that a feature is in.
+// building returns the smallest area with a house number around a feature.
 func (v *deriver) building(e *entry) (best *entry) {
 	o, here := geometry.NewOrigin(e.middle.Point()), e.middle.Box()
 	for _, x := range [...]*streets.Index[uint32]{v.buildings, v.numbered} {
@@ -46,14 +46,14 @@ func (v *deriver) building(e *entry) (best *entry) {
 	return best
 }
 
-// hasNode tells whether the origin is on an outline.
+// hasNode reports whether the origin is on an outline.
 func hasNode(g *geometry.Geometry, o *geometry.Origin) bool {
 	limit := geometry.HaversineWithin(onOutline)
 	h, _ := g.Closest(o, limit)
 	return h <= limit
 }
 
-// door returns a house number that is a node of an area's outline or, in a building, inside, if all of these have the
+// door returns an entry with a house number on an area's outline or, for a building, inside, if all of these have the
 // same address.
 func (v *deriver) door(e *entry) (first *entry) {
 	g := v.geometryOf(e)

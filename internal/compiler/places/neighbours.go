@@ -8,7 +8,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 )
 
-// neighbour is a house that says on which street it is, or which postcode it has.
+// neighbour is a house with a street or a postcode.
 type neighbour struct {
 	at       geometry.Coord
 	street   uint32 // number of its name, 0 for none
@@ -16,11 +16,11 @@ type neighbour struct {
 	ref      uint64
 }
 
-// A house has its number on a street that its neighbours have theirs on: the distance to the nearest that says so
-// counts by a share, up to some metres, as does that nobody says so.
+// The cost of a street grows by neighbourShare times the distance to the nearest house with that street, in metres. It
+// is at most that of maxNeighbour, also if there is no such house.
 const neighbourShare, maxNeighbour = 1. / 3, 100
 
-// housesAround yields the houses within some metres, with how far they are, and a few that are farther.
+// housesAround yields the houses within some metres, and a few others, with their distances.
 func (v *deriver) housesAround(at geometry.Coord, metres float64, yield func(h *neighbour, metres float64)) {
 	box, ruler := streets.Around(at.Box(), metres), streets.Ruler(at)
 	v.houses.Each(&box, func(h *neighbour) {
@@ -30,7 +30,7 @@ func (v *deriver) housesAround(at geometry.Coord, metres float64, yield func(h *
 	})
 }
 
-// support adds to the cost of streets how far the nearest house is that says it is on them.
+// support adds the distances of neighbours to the costs of streets; see neighbourShare.
 func (v *deriver) support(list []streets.Candidate, at geometry.Coord) {
 	near := make([]float64, len(list))
 	for i := range near {
@@ -46,14 +46,14 @@ func (v *deriver) support(list []streets.Candidate, at geometry.Coord) {
 	}
 }
 
-// How far houses may be whose postcodes tell that of another one, in metres, and how many of them are asked. They must
-// agree.
+// Limits of the houses from which a postcode is inferred: their distance in metres, on the same street and in general,
+// and their number. They must agree.
 const (
 	maxSameStreet, maxNeighbourhood = 500, 1000
 	askedHouses                     = 5
 )
 
-// postcode gives a feature the postcode of its surroundings, in the order that docs/internals/algorithms.md gives.
+// postcode gives a feature the postcode of its surroundings, in the order of docs/internals/algorithms.md.
 func (v *deriver) postcode(e *entry) {
 	if e.Postcode = v.postalArea(e.middle); e.Postcode != 0 {
 		return
@@ -78,7 +78,7 @@ func (v *deriver) postalArea(at geometry.Coord) (code uint32) {
 	return code
 }
 
-// streetPostcode returns the postcode of the nearest part of the street that a house says it is on.
+// streetPostcode returns the postcode of the nearest part of a house's street.
 func (v *deriver) streetPostcode(e *entry) uint32 {
 	g := v.geometryOf(e)
 	v.candidates = v.streets.Near(v.candidates[:0], streets.NewOutline(&g, nil), maxStreet)
@@ -88,8 +88,7 @@ func (v *deriver) streetPostcode(e *entry) uint32 {
 	return 0
 }
 
-// agreed returns the postcode of the nearest houses on a street, else of the nearest houses, if all of them have the
-// same.
+// agreed returns the postcode of the nearest houses on a street, or else of the nearest houses, if they agree.
 func (v *deriver) agreed(at geometry.Coord, street uint32) (code uint32) {
 	if street != 0 {
 		code = v.postcodeOf(at, maxSameStreet, 1, func(h *neighbour) bool { return h.street == street })
@@ -100,15 +99,15 @@ func (v *deriver) agreed(at geometry.Coord, street uint32) (code uint32) {
 	return code
 }
 
-// postcodeOf returns the postcode of the nearest houses within some metres that are asked, if there are enough and they
-// agree.
+// postcodeOf returns the postcode of the nearest houses within some metres for which ask returns true, if there are
+// enough and they agree.
 func (v *deriver) postcodeOf(at geometry.Coord, reach float64, enough int, ask func(*neighbour) bool) uint32 {
 	type told struct {
 		distance float64
 		neighbour
 	}
 	for _, within := range [...]float64{reach / 8, reach} {
-		var list []told // the nearest that are asked, in order
+		var list []told // the nearest, in order
 		v.housesAround(at, within, func(h *neighbour, d float64) {
 			if h.postcode == 0 || d > within || !ask(h) {
 				return

@@ -9,10 +9,10 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 )
 
-// maxPlaceDistance is how far, in metres, the settlement may be that addr:place names.
+// maxPlaceDistance is the greatest distance, in metres, of a settlement that addr:place names.
 const maxPlaceDistance = 15_000
 
-// nameSettlements notes the settlements in the order of their names; those of one name are as in the extract.
+// nameSettlements sorts the settlements by name, and those of one name as in the extract.
 func (c *compiler) nameSettlements() {
 	c.named = slices.Clone(c.settlements.Slice())
 	slices.SortFunc(c.named, func(a, b uint32) int {
@@ -21,8 +21,8 @@ func (c *compiler) nameSettlements() {
 	})
 }
 
-// settlePlace puts what addr:place says into the field of the address that the settlement of this name belongs into;
-// what is no settlement of the extract's counts as a hamlet.
+// settlePlace copies addr:place into the field of the address that fits the nearest settlement of this name: city,
+// suburb or hamlet. Without a settlement it counts as a hamlet.
 func (v *deriver) settlePlace(e *entry) {
 	if e.Place == 0 {
 		return

@@ -28,9 +28,9 @@ func (c *compiler) writeFeature(e *entry) error {
 		IsStreet: e.road != placefile.NoStreet, HouseNumber: text(cmp.Or(e.HouseNumber, e.HouseName)),
 		Names: c.strings(c.pairs.Slice()[e.pairs+uint32(e.nKinds):][:e.nNames])}
 	if r.IsStreet {
-		address.Street = "" // that is its name
+		address.Street = "" // which is its name
 	}
-	if e.is(isUnnamed) { // a house number, and the street, or the place of a house that is on none
+	if e.is(isUnnamed) { // house number and street, or place
 		r.Name = strings.TrimSpace(r.HouseNumber + " " + cmp.Or(address.Street, text(e.Place)))
 	}
 	if e.area != 0 {
@@ -47,7 +47,7 @@ func (c *compiler) strings(pairs []classes.Pair) []placefile.Kind {
 	return out
 }
 
-// writeTrees writes the fixed trees, and what is near each tile.
+// writeTrees writes the fixed trees, and the settlements near each tile.
 func (c *compiler) writeTrees() error {
 	entries := c.entries.Slice()
 	general, _ := slices.BinarySearchFunc(entries, groupSpecial, func(e entry, g int) int {
@@ -73,10 +73,10 @@ func (c *compiler) writeTrees() error {
 	}, func(n uint32) geometry.Geometry { return c.geometryOf(&entries[n]) })
 }
 
-// posting is a feature that is found by a word.
-type posting struct{ word, entry uint32 } // the word's place in the alphabet
+// posting is a feature with one of its words, as an index into the sorted words.
+type posting struct{ word, entry uint32 }
 
-// writeTerms writes a tree for each word that a key or a value is, in the order of the alphabet.
+// writeTerms writes a tree for each key and value, in alphabetical order.
 func (c *compiler) writeTerms() error {
 	words := c.reader.Alphabet()
 	rank := make(map[uint32]uint32, len(words))
@@ -96,7 +96,7 @@ func (c *compiler) writeTerms() error {
 			}
 		}
 	}
-	items := scratch.NewArray[uint32](c.dir, "items") // of the word that is written
+	items := scratch.NewArray[uint32](c.dir, "items") // of the current word
 	word := uint32(0)
 	write := func() error {
 		if items.Len() == 0 {
@@ -112,7 +112,7 @@ func (c *compiler) writeTerms() error {
 			word = p.word
 		}
 		if list := items.Slice(); len(list) > 0 && list[len(list)-1] == p.entry {
-			return err // several of its tags say the same
+			return err // from another tag
 		}
 		return cmp.Or(err, items.Append(p.entry))
 	})

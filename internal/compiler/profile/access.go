@@ -36,7 +36,7 @@ func (p *profile) add(v verdict, isHOV bool, open, toDestination, ifPrivate *reg
 	if v == destination || v == private || v > forbidden && isHOV && p.meanings["hov"] == destination {
 		*toDestination |= p.mode
 	}
-	if v == private && !oldRules {
+	if v == private {
 		*ifPrivate |= p.mode
 	}
 }
@@ -61,8 +61,7 @@ func (p *profile) permits(t *tags.Set, directed []tags.Key, usual verdict, w *wa
 		own := i < p.own
 		v := p.verdict(value, own)
 		switch {
-		case v == forbidden, w.works && !(own && v >= destination),
-			oldRules && w.class == region.Service && v <= destination && isPrivate(value):
+		case v == forbidden, w.works && !(own && v >= destination):
 			return forbidden, false
 		case v == invited, v == allowed && own:
 			return allowed, own && t.Has(directed[i])
@@ -117,7 +116,7 @@ func (p *profile) isStopped(t *tags.Set) bool {
 		return p.letPass[kind]
 	}
 	return !p.letPass[kind] && !t.Is(tags.Bollard, "rising") || kind == "kerb" && t.Is(tags.Kerb, "raised") ||
-		t.Is(tags.Locked, "yes") && !oldRules
+		t.Is(tags.Locked, "yes")
 }
 
 // directions are the values of oneway: along the way, against it, or both. A reversible road counts as open in both

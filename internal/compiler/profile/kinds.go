@@ -49,7 +49,7 @@ var noRoads = setOf(`no none construction proposed planned abandoned disused raz
 // unknownKind is for other values of highway: closed, unless an access key opens it.
 const unknownKind = "?"
 
-var unknown, winterRoad, iceRoad = kinds[unknownKind], kinds["winter_road"], kinds["ice_road"]
+var unknown = kinds[unknownKind]
 
 // otherKinds are kinds of ways without a highway tag.
 var otherKinds = map[tags.Key]map[string]*kind{
@@ -75,7 +75,7 @@ func wayOf(t *tags.Set) (w way, ok bool) {
 	} else if w.kind = kinds[value]; w.kind == nil && !noRoads[value] {
 		w.kind = unknown
 	}
-	if w.kind == nil || isClosed(t) || oldRules && (w.works || w.kind == winterRoad || w.kind == iceRoad) {
+	if w.kind == nil || isClosed(t) {
 		return w, false
 	}
 	isOutline := t.Is(tags.Type, "multipolygon") && !t.Has(tags.Area)
@@ -111,20 +111,9 @@ func isBeingBuilt(t *tags.Set) bool {
 func isClosed(t *tags.Set) bool {
 	return t.Is(tags.Impassable, "yes") || t.Is(tags.Status, "impassable") ||
 		(t.Is(tags.WinterRoad, "yes") || t.Is(tags.IceRoad, "yes")) &&
-			(oldRules || !t.Is(tags.Highway, "winter_road", "ice_road"))
+			!t.Is(tags.Highway, "winter_road", "ice_road")
 }
 
 // IsOutOfUse reports whether a way is under construction or impassable. A way with proposed is not: the road exists,
 // and is to become another kind.
 func IsOutOfUse(t *tags.Set) bool { return isBeingBuilt(t) || isClosed(t) }
-
-// oldRules switches off what WithoutNewRules says.
-var oldRules bool
-
-// WithoutNewRules switches off the rules about access that older builds did not have, so that their answers can be
-// compared: private service roads, roads over ice, ways that are being built and open all the same, and locked gates.
-// Nothing may be compiled while they are switched.
-func WithoutNewRules() (restore func()) {
-	oldRules = true
-	return func() { oldRules = false }
-}

@@ -1,6 +1,6 @@
 // Package profile derives the access and speed of each mode of travel from tags: which ways are roads (RoadOf), whom
 // nodes stop (Stops), and to whom turn restrictions apply (TurnOf). Each mode is a table (profile.go). It knows no
-// geometry. Begin at RoadOf; docs/matching.md describes the rules.
+// geometry. Begin at RoadOf; docs/internals/algorithms.md describes the rules.
 package profile
 
 import (

@@ -11,7 +11,7 @@ import (
 )
 
 // rightsOf reads "cbf" for modes to which a road is open, in capitals where only to those who have a destination there;
-// P stands for cars on a private road.
+// P means cars on a private road.
 func rightsOf(text string) (r rights) {
 	if rest, ok := strings.CutPrefix(text, "P"); ok {
 		r, text = rights{private: region.Car}, "C"+rest

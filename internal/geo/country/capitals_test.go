@@ -85,8 +85,8 @@ var capitals = []capital{
 	{"ZWE", "Harare", -17.8252, 31.0335},
 }
 
-// TestCapitals asks as a geocoder does: the country that contains the position, or else, since some capitals lie on islets or
-// quays that outlines at 1:10 million leave out, the nearest.
+// TestCapitals asks as a geocoder does: the country that contains the position, or else, since some capitals lie on
+// islets or quays that outlines at 1:10 million leave out, the nearest.
 func TestCapitals(t *testing.T) {
 	seen := make(map[string]bool)
 	contained := 0

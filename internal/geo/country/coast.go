@@ -2,9 +2,9 @@ package country
 
 import "github.com/paulmach/orb"
 
-// Coast yields the coast of the outlines within the cells that touch a box, until yield returns false: lines with land
-// to the left, in degrees, cut at the borders of the grid's cells, where they go on in the next one. Borders between
-// countries are no coast. A line is valid during the call.
+// Coast yields the coast of all countries in the grid cells that touch a box until yield returns false: lines in
+// degrees with land to the left, cut at the borders of cells. Borders between countries are no coast. A line is valid
+// during the call.
 func Coast(b orb.Bound, yield func(line []orb.Point) bool) {
 	w := coastWalk{bound: b, yield: yield}
 	at := func(degrees float64) int { return int(degrees*unitsPerDegree) >> cellShift }
@@ -28,13 +28,13 @@ type coastWalk struct {
 // edge is an edge of an area, in units from its cell's south-west corner.
 type edge struct {
 	from, to vertex
-	// starts is true where the edge does not go on from the one before it.
+	// starts is true if the edge does not continue the one before it.
 	starts bool
 }
 
 type vertex struct{ x, y int }
 
-// degrees is where a position is that is given in units.
+// degrees converts a position in units to degrees.
 func degrees(x, y int) orb.Point {
 	return orb.Point{float64(x)*degreesPerUnit - 180, float64(y)*degreesPerUnit - 90}
 }
@@ -75,7 +75,7 @@ func (w *coastWalk) flush() bool {
 	return more
 }
 
-// leaf reads the edges of a border cell that are coast. Where what lies in no area is a country too, there is none.
+// leaf reads the edges of a border cell that are coast. There is none if the rest of the cell is a country, too.
 func (w *coastWalk) leaf(data []byte, size int) {
 	w.edges = w.edges[:0]
 	r := reader{data: data}
@@ -110,7 +110,7 @@ func (w *coastWalk) leaf(data []byte, size int) {
 	}
 }
 
-// onSide says whether an edge lies on a side of its cell, where areas are cut.
+// onSide reports whether an edge lies on a side of its cell, where areas are cut.
 func onSide(a, b vertex, size int) bool {
 	return a.x == b.x && (a.x == 0 || a.x == size) || a.y == b.y && (a.y == 0 || a.y == size)
 }

@@ -1,7 +1,7 @@
 package country
 
 // countries holds every assigned ISO 3166-1 code and Kosovo's XKX, sorted by alpha-3 code. countries.bin refers to
-// countries by their position here, so adding or removing one means running go generate.
+// countries by their position here: after adding or removing one, run go generate.
 var countries = [...]Country{
 	{"Aruba", "ABW", "AW"},
 	{"Afghanistan", "AFG", "AF"},

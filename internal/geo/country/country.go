@@ -1,23 +1,19 @@
-// Package country tells in which country a position lies, anywhere on Earth, without a map loaded. Its outlines are
-// Natural Earth's at 1:10 million, compiled into a grid that is embedded in the program and read where it lies: no
-// start-up cost, no allocation, less than a microsecond for a lookup.
+// Package country finds the country of a position, anywhere on Earth, without a region file. Its outlines are Natural
+// Earth's at 1:10 million, compiled into an embedded grid that is read in place: no start-up cost, no allocation, less
+// than a microsecond for a lookup. It knows no states or cities. Start with Lookup.
 //
-// A country here is whatever has an assigned ISO 3166-1 code of its own, so French Guiana, Svalbard and Hong Kong
-// answer for themselves, not for the state they belong to. Kosovo has the user-assigned code XKX that is in general
-// use. Where Natural Earth draws who controls a territory and ISO 3166 says otherwise, ISO 3166 counts: Crimea is
+// A country here has an assigned ISO 3166-1 code of its own, so French Guiana, Svalbard and Hong Kong are countries.
+// Kosovo has the user-assigned code XKX. Where Natural Earth shows de facto control, ISO 3166 counts: Crimea is
 // Ukraine, Western Sahara is ESH, Northern Cyprus is Cyprus, Somaliland is Somalia. The generator's territory table
 // lists every such decision.
 //
-// Coast walks along the coast of all countries, for maps that show what lies around them.
-//
-// Borders are as exact as their source, some hundreds of metres; the 49th parallel and four very small countries,
-// which Natural Earth draws farther off, are redrawn by the generator. Where the polygons of a map are at hand, they
-// know better, and ByAlpha2 and ByAlpha3 turn their codes into a Country.
+// Borders are exact to some hundreds of metres. The generator corrects the 49th parallel and four very small countries.
+// The polygons of a map are more exact; ByAlpha2 and ByAlpha3 turn their codes into a Country.
 package country
 
 import "slices"
 
-//go:generate go run -C ../../tools ./countrygen -output ../internal/country
+//go:generate go run -C ../../../tools ./countrygen -output ../internal/geo/country
 
 // Country is a country, or a territory with an ISO 3166-1 code of its own.
 type Country struct {

@@ -18,17 +18,16 @@ import (
 //	codes      three letters for each country, in the order of the table countries
 //
 // The world is 2^22 by 2^21 units from (-180, -90); a unit is some 9.5 metres of latitude. A base cell is 2^14 units
-// wide and high. A node's two highest bits tell what its cell is:
+// wide and high. The two highest bits of a node are the type of its cell:
 //
 //	tagWhole   one country, or none, all over: country number plus one, 0 for none
 //	tagBranch  four cells of half the width, in four consecutive nodes (SW, SE, NW, NE) from this index
 //	tagLeaf    a border: the offset of a record among the leaves
 //
-// A leaf record is the country (plus one, 0 for none) of what lies in none of its areas, the number of areas, and for
-// each area its country plus one, the number of rings, and each ring: the number of vertices, the first vertex from the
-// cell's south-west corner, and the steps from vertex to vertex. All are varints, steps zigzag-coded. A ring is closed
-// from its last vertex to its first, and an area is what an odd number of its rings encloses: the part of a country
-// inside the cell.
+// A leaf record has the country (plus one, 0 for none) outside its areas, the number of areas, and for each area its
+// country plus one, the number of rings, and each ring: the number of vertices, the first vertex relative to the cell's
+// south-west corner, and the steps from vertex to vertex. All are varints, steps zigzag-coded. Rings are closed. An
+// area is the part of a country in the cell, by the even-odd rule.
 const (
 	magic      = "CTRYGRD1"
 	headerSize = len(magic) + 8
@@ -63,8 +62,8 @@ func leaf(offset uint32) []byte {
 	return grid[headerSize+4*int(nodes)+int(offset):]
 }
 
-// position converts a point to units. It is false for what is not a position on Earth. Longitude 180 is -180, and the
-// North Pole belongs to the northernmost cells.
+// position converts a point to units; false if it is not on Earth. Longitude 180 is -180, and the North Pole belongs to
+// the northernmost cells.
 func position(p orb.Point) (x, y float64, ok bool) {
 	lon, lat := p.Lon(), p.Lat()
 	if !(lon >= -180 && lon <= 180 && lat >= -90 && lat <= 90) { // also false for NaN

@@ -3,7 +3,7 @@ package country
 import "github.com/paulmach/orb"
 
 // Lookup returns the country that contains a position (longitude and latitude in degrees), and whether there is one.
-// There is none at sea, nor for numbers that are no position. On a border exactly one of the neighbours answers.
+// There is none at sea, nor for an invalid position. On a border it is exactly one of the neighbours.
 func Lookup(p orb.Point) (Country, bool) {
 	x, y, ok := position(p)
 	if !ok {
@@ -15,7 +15,7 @@ func Lookup(p orb.Point) (Country, bool) {
 	return Country{}, false
 }
 
-// territorialSea is how far from land a position still belongs to a country: 12 nautical miles, in metres.
+// territorialSea is the width of the territorial sea: 12 nautical miles, in metres.
 const territorialSea = 22_224
 
 // LookupOffshore is Lookup with the territorial sea: at sea it returns the nearest country, within 12 nautical miles.
@@ -60,9 +60,8 @@ func numberInLeaf(data []byte, x, y float64) int {
 	return otherwise
 }
 
-// ringContains reads a ring and tells whether a ray to the east crosses it an odd number of times. Vertices are whole
-// numbers, so comparing them with the position rounded down is as good as comparing with the position itself, and only
-// edges that the position might lie on either side of need arithmetic.
+// ringContains reads a ring, and reports whether a ray to the east crosses it an odd number of times. Vertices are
+// integers, so they can be compared with the position rounded down. Only edges whose boxes contain it need arithmetic.
 func ringContains(r *reader, x, y float64) bool {
 	ix, iy := int(x), int(y)
 	vertices := r.uint()

@@ -7,14 +7,14 @@ import (
 	"github.com/paulmach/orb/geo"
 )
 
-// MaxNearest is the farthest that Nearest looks, in metres.
+// MaxNearest is the greatest distance of Nearest in metres.
 const MaxNearest = 500_000
 
-// Nearest returns the country that contains a position or else the one whose outline is nearest, and its distance in
-// metres, 0 inside. It is false when there is none within maxMetres (at most MaxNearest, whatever is asked).
+// Nearest returns the country that contains a position, or else the nearest one, and its distance in metres, 0 inside.
+// It is false if there is none within maxMetres, or within MaxNearest.
 //
-// Outlines at 1:10 million leave out piers, spits and many islets, so a position that is known to be land but in no
-// country is well served by the nearest one within some 20 to 30 kilometres.
+// Outlines at 1:10 million leave out piers, spits and many islets. For a position on land outside all countries, take
+// the nearest one within 20 to 30 kilometres.
 func Nearest(p orb.Point, maxMetres float64) (c Country, metres float64, ok bool) {
 	x, y, ok := position(p)
 	if !ok {
@@ -49,8 +49,7 @@ const (
 	cellSize       = 1 << cellShift
 )
 
-// cells visits the base cells within reach, from the one with the position outwards, so that what is near shortens the
-// reach early.
+// cells visits the base cells within reach, from the position's cell outwards: near results shorten the reach early.
 func (s *search) cells(column, row int) {
 	s.row(column, row)
 	for d := 1; d < rows; d++ {
@@ -76,8 +75,7 @@ func (s *search) row(column, row int) {
 	}
 }
 
-// gap is a lower bound of the distance in metres to a box in units: how far it is to the box's parallels and to its
-// meridians.
+// gap returns a lower bound of the distance in metres to a box in units, from its parallels and meridians.
 func (s *search) gap(west, south, width, height int) float64 {
 	bottom := float64(south)*degreesPerUnit - 90
 	toParallel := max(0, bottom-s.from.Lat(), s.from.Lat()-bottom-float64(height)*degreesPerUnit)
@@ -122,8 +120,7 @@ type cell struct {
 	shrink float64
 }
 
-// leaf searches the areas of a border cell. What lies in none of them has no coast: where it counts as a country, the
-// cell is land all over.
+// leaf searches the areas of a border cell. If the rest of the cell is a country, too, the whole cell is land.
 func (s *search) leaf(c *cell, data []byte) {
 	r := reader{data: data}
 	r.uint() // what lies in no area
@@ -143,8 +140,8 @@ func (s *search) leaf(c *cell, data []byte) {
 	}
 }
 
-// outline searches an edge of an area, unless it lies on a side of the cell. There the area is cut, or parts of it that
-// do not touch are joined over the sea; a true outline ends at the side and goes on in the next cell.
+// outline searches an edge of an area, unless it lies on a side of the cell: there the area is cut, or separate parts
+// are joined over the sea.
 func (s *search) outline(c *cell, number, ax, ay, bx, by int) {
 	if ax == bx && (ax == 0 || ax == c.size) || ay == by && (ay == 0 || ay == c.size) {
 		return
@@ -160,8 +157,8 @@ func (s *search) sides(c *cell, number int) {
 	s.edge(c, number, 0, c.size, 0, 0)
 }
 
-// edge takes note of an edge of a country, given from the cell's south-west corner, if it is the nearest so far. Its
-// nearest point is found on a plane, the distance of that point on the sphere.
+// edge records an edge of a country, relative to the cell's south-west corner, if it is the nearest so far. Its nearest
+// point is found on a plane, the distance of that point on the sphere.
 func (s *search) edge(c *cell, number, ax, ay, bx, by int) {
 	fromLon, fromLat := s.from.Lon(), s.from.Lat()
 	lon := math.Remainder(float64(c.west+ax)*degreesPerUnit-180-fromLon, 360) // of a, seen from the position
@@ -171,7 +168,7 @@ func (s *search) edge(c *cell, number, ax, ay, bx, by int) {
 	t := -(lon*c.shrink*flat + lat*stepLat) / (flat*flat + stepLat*stepLat)
 	t = min(1, max(0, t))
 	lon, lat = lon+t*stepLon, lat+t*stepLat
-	// A tenth more than the plane can be wrong by within reach, to spare the sphere for what may count.
+	// The tolerance is a tenth more than the plane's error within reach.
 	if limit := 1.1 * s.best / metresPerDeg; lon*lon*c.shrink*c.shrink+lat*lat > limit*limit {
 		return
 	}

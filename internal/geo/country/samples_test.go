@@ -8,8 +8,8 @@ import (
 	"github.com/paulmach/orb"
 )
 
-// sample is a position and the country there by brute force on the full polygons, before they were cut and rounded: Natural Earth's
-// after the generator's tables of territories and corrections. So it tests the grid, not Natural Earth.
+// sample is a position and the country there by brute force on the full polygons, before they were cut and rounded:
+// Natural Earth's after the generator's tables of territories and corrections. So it tests the grid, not Natural Earth.
 type sample struct {
 	point orb.Point
 	code  string // "" for none

@@ -17,7 +17,7 @@ var sovereigns = map[string]string{
 }
 
 // IsTerritoryOf reports whether a country is a territory of a state, given by its alpha-2 code, that has a code of its
-// own. Many a map has such a territory under the code of its state.
+// own. Many maps use the code of the state there.
 func (c Country) IsTerritoryOf(alpha2 string) bool {
 	return len(c.Alpha2) == 2 && strings.Contains(sovereigns[alpha2], c.Alpha2)
 }

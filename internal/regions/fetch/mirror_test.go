@@ -49,25 +49,6 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// TestFirstDelay: without a copy, or with a damaged one, the first request is sent at once; otherwise after a moment, by
-// chance.
-func TestFirstDelay(t *testing.T) {
-	t.Parallel()
-	s := newServer(t, etag(content(t, 1, 4096), "a"))
-	f := newFixture(t, s)
-	if got := f.firstDelay(); got != 0 {
-		t.Errorf("without a copy: %v", got)
-	}
-	f.asks(t, "")
-	if one, other := f.firstDelay(), f.firstDelay(); one == other || max(one, other) > maxFirstDelay {
-		t.Errorf("with a copy: %v, %v", one, other)
-	}
-	f.damage(t)
-	if got := f.firstDelay(); got != 0 {
-		t.Errorf("with a damaged copy: %v", got)
-	}
-}
-
 // TestKeeps: a mirror fetches each new file without being asked. A caller of Ask is answered at once, however long the
 // mirror was to wait.
 func TestKeeps(t *testing.T) {

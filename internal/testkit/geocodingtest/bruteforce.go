@@ -38,8 +38,7 @@ func ID(kind region.Kind, id int64) string { return kinds[kind] + ":" + strconv.
 var mainKeys = strings.Fields("amenity shop tourism leisure historic office craft highway railway natural " +
 	"landuse place boundary building")
 
-// Features returns all that can be found under a main key or as an address, of the features and the interpolations of
-// an objects.
+// Features returns everything that can be found under a main key or as an address.
 func Features(all iter.Seq[*placestest.Feature], lines iter.Seq[*placestest.Interpolation]) []Feature {
 	var features []Feature
 	for f := range all {
@@ -131,7 +130,7 @@ func along(line orb.LineString, share float64) orb.Point {
 	return line[len(line)-1]
 }
 
-// Hit is a feature with its distance in metres, and its geometry, by whose size those that are equally far are ordered.
+// Hit is a feature with its distance in metres, and its geometry: its size orders features at equal distances.
 type Hit struct {
 	ID       string
 	Distance float64
@@ -168,7 +167,7 @@ func Search(features []Feature, p orb.Point, term string, reach float64) []Hit {
 	})
 }
 
-// Distance is how far a geometry is, in metres: 0 inside an area, and more than reach where it is farther.
+// Distance returns the distance of a geometry in metres: 0 inside an area; anything above reach if it is farther.
 func Distance(g orb.Geometry, p orb.Point, reach float64) float64 {
 	switch g := g.(type) {
 	case orb.Point:

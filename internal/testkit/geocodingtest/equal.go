@@ -12,9 +12,9 @@ import (
 	"github.com/paulmach/orb/planar"
 )
 
-// Equal compares an answer of at most size hits with all that is within reach: the same features at the same distances
-// to the centimetre, in their order, which is that of the distances in whole centimetres, then of the sizes, then of
-// the ids. Where two ways of computing may round differently, either order will do. It returns what is wrong, or "".
+// Equal compares an answer of at most size hits with all hits within reach: the same features at the same distances to
+// the centimetre, ordered by whole centimetres, size and id. If rounding may differ, either order is right. It returns
+// what is wrong, or "".
 func Equal(got, all []Hit, size int) string {
 	if len(got) != min(len(all), size) {
 		return fmt.Sprintf("%d results, want %d", len(got), min(len(all), size))
@@ -45,10 +45,10 @@ func Equal(got, all []Hit, size int) string {
 	return ""
 }
 
-// tolerance is by how much two computed distances may differ, in metres.
+// tolerance is the greatest difference of two computed distances in metres.
 const tolerance = 1e-4
 
-// before is whether a hit has to come before another, whatever the rounding.
+// before reports whether a hit has to come before another with any rounding.
 func (h *Hit) before(other *Hit) bool {
 	low, high := h.centimetres()
 	otherLow, otherHigh := other.centimetres()
@@ -68,8 +68,8 @@ func (h *Hit) centimetres() (low, high float64) {
 	return math.Round((h.Distance - tolerance) * 100), math.Round((h.Distance + tolerance) * 100)
 }
 
-// extent is the size of a geometry: of an area about its square metres, of a line a thousandth of its length, so that
-// lines come before areas.
+// extent is the size of a geometry: of an area about its square metres, of a line a thousandth of its length: lines come
+// before areas.
 func extent(g orb.Geometry) float64 {
 	switch g := g.(type) {
 	case orb.LineString:

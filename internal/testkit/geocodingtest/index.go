@@ -1,4 +1,5 @@
-// Package geocodingtest compiles map data and opens it for tests.
+// Package geocodingtest compiles places and opens them for tests (Build, Ask), and searches them by brute force (Search,
+// Equal).
 package geocodingtest
 
 import (

@@ -1,6 +1,7 @@
-// Package pgtest gives tests a real PostgreSQL: the one that MAPS_TEST_POSTGRES names by a connection string, or else
-// one that it starts itself, where PostgreSQL is installed. Without either, and in short runs, tests that need one are
-// skipped.
+// Package pgtest provides tests with a PostgreSQL server: that of MAPS_TEST_POSTGRES, or else one that it starts if
+// PostgreSQL is installed. Without either, and in short runs, tests that need one are skipped.
+//
+// It does not know the tables of the store. Start with DSN, and with Proxy for networks that fail.
 package pgtest
 
 import (
@@ -18,8 +19,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/testkit"
 )
 
-// Variable names the environment variable with the connection string of a PostgreSQL in which tests may make schemas
-// and end connections. It is a URL (postgres://…).
+// Variable is the environment variable with the connection string, a URL, of a PostgreSQL server in which tests may
+// create schemas and end connections.
 const Variable = "MAPS_TEST_POSTGRES"
 
 // shared is the server of this process.
@@ -30,14 +31,14 @@ var shared struct {
 	stop func()
 }
 
-// Main runs the tests of a package that uses a server, for its TestMain, and ends the server if it started one.
+// Main runs the tests of a package, for its TestMain, and then stops the server if it was started.
 func Main(m *testing.M) int {
 	testkit.Waiting()
 	defer Stop()
 	return m.Run()
 }
 
-// Stop ends the server if this process started one. Tests may not use it afterwards.
+// Stop stops the server if this process started it. Tests must not use it afterwards.
 func Stop() {
 	shared.Do(func() {}) // never started: not started any more
 	if shared.stop != nil {
@@ -45,8 +46,8 @@ func Stop() {
 	}
 }
 
-// DSN returns the connection string of a schema of its own, which is removed when the test ends. It leaves the test
-// out where there is no server.
+// DSN returns the connection string of a new schema, which is removed when the test ends. It skips the test if there is
+// no server.
 func DSN(t testing.TB) string {
 	t.Helper()
 	server := serverDSN(t)
@@ -65,11 +66,11 @@ func With(t testing.TB, dsn, name, value string) string {
 	}
 	q := u.Query()
 	q.Set(name, value)
-	u.RawQuery = strings.ReplaceAll(q.Encode(), "+", "%20") // PostgreSQL takes a + for what it is
+	u.RawQuery = strings.ReplaceAll(q.Encode(), "+", "%20") // in PostgreSQL a + is not a space
 	return u.String()
 }
 
-// Exec runs a statement on a connection of its own.
+// Exec runs a statement on a new connection.
 func Exec(t testing.TB, dsn, sql string, args ...any) {
 	t.Helper()
 	withConn(t, dsn, func(ctx context.Context, conn *pgx.Conn) error {
@@ -78,7 +79,7 @@ func Exec(t testing.TB, dsn, sql string, args ...any) {
 	})
 }
 
-// Query asks for one value.
+// Query returns one value.
 func Query[T any](t testing.TB, dsn, sql string, args ...any) T {
 	t.Helper()
 	var value T
@@ -88,8 +89,8 @@ func Query[T any](t testing.TB, dsn, sql string, args ...any) T {
 	return value
 }
 
-// CutConnections ends all connections of this package's users that name one of some applications, as an administrator
-// would, and returns how many. Name one with the parameter application_name.
+// CutConnections ends all connections with one of the application names, and returns how many there were. Set the name
+// with the parameter application_name.
 func CutConnections(t testing.TB, dsn string, applications ...string) int {
 	t.Helper()
 	return Query[int](t, dsn, `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity

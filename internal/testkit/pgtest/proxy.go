@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Proxy stands between a store and its database, as a network that a test can break.
+// Proxy is a proxy in front of a database, as a network that a test can break.
 type Proxy struct {
 	// DSN is the connection string through the proxy.
 	DSN string
@@ -22,7 +22,7 @@ type Proxy struct {
 	mu       sync.Mutex
 	listener net.Listener // nil: connections are refused
 	pairs    map[*pair]struct{}
-	frozen   chan struct{} // closed when nothing is held up
+	frozen   chan struct{} // closed while it is not frozen
 	delay    time.Duration // of each direction
 	swallow  []byte
 	copiers  sync.WaitGroup
@@ -30,7 +30,7 @@ type Proxy struct {
 
 type pair struct {
 	client, server net.Conn
-	frozen         chan struct{} // of this connection alone
+	frozen         chan struct{} // closed while this connection is not frozen
 }
 
 // NewProxy starts a proxy to the host of a connection string, until the end of the test.
@@ -63,7 +63,7 @@ func open() chan struct{} {
 	return c
 }
 
-// Accept lets connections in again after Refuse.
+// Accept accepts connections again after Refuse.
 func (p *Proxy) Accept() {
 	p.t.Helper()
 	l, err := net.Listen("tcp", p.address)
@@ -105,15 +105,14 @@ func (p *Proxy) Cut() {
 	}
 }
 
-// Freeze lets nothing through any more, as a network that drops all packets. Connections are still accepted, and told
-// nothing.
+// Freeze stops all data, as a network that drops all packets. Connections are still accepted.
 func (p *Proxy) Freeze() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.frozen = make(chan struct{})
 }
 
-// FreezeOpen does so to the connections that are open. New ones work.
+// FreezeOpen freezes only the open connections. New ones work.
 func (p *Proxy) FreezeOpen() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -122,7 +121,7 @@ func (p *Proxy) FreezeOpen() {
 	}
 }
 
-// Thaw ends Freeze. What was held up arrives late.
+// Thaw ends Freeze. The stopped data arrives late.
 func (p *Proxy) Thaw() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -133,16 +132,15 @@ func (p *Proxy) Thaw() {
 	}
 }
 
-// Delay lets everything take so long on its way in each direction, from now on. Connecting to the proxy takes no
-// time, being let through by the database does.
+// Delay delays all later data in each direction, but not connecting to the proxy.
 func (p *Proxy) Delay(d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.delay = d
 }
 
-// Swallow lets nothing through any more, from the client to the database, of a connection on which a text is sent,
-// that text included. The connection stays open. An empty text ends that.
+// Swallow drops the text, and all later data to the database, of a connection on which a client sends the text. The
+// connection stays open. An empty text ends that.
 func (p *Proxy) Swallow(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -170,13 +168,13 @@ func (p *Proxy) join(client net.Conn) {
 	})
 }
 
-// late is something that is on its way.
+// late is data with a delay.
 type late struct {
 	data []byte
 	at   time.Time // when it arrives
 }
 
-// pass copies until either side ends.
+// pass copies until one side ends.
 func (p *Proxy) pass(one *pair, to, from net.Conn, asks bool) {
 	way := make(chan late, 1024)
 	var arriving sync.WaitGroup
@@ -185,7 +183,7 @@ func (p *Proxy) pass(one *pair, to, from net.Conn, asks bool) {
 		for l := range way {
 			time.Sleep(time.Until(l.at))
 			if _, err := to.Write(l.data); err != nil {
-				_ = from.Close() // nothing more is read
+				_ = from.Close() // stop reading
 			}
 		}
 	})
@@ -204,10 +202,10 @@ func (p *Proxy) pass(one *pair, to, from net.Conn, asks bool) {
 			select {
 			case <-this:
 			default:
-				swallowed = true // nobody thaws it
+				swallowed = true // it is frozen for good
 			}
 		}
-		if swallowed { // and whatever comes until the connection ends
+		if swallowed { // with all later data
 			_, _ = io.Copy(io.Discard, from)
 			return
 		}

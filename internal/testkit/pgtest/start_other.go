@@ -5,5 +5,5 @@ package pgtest
 import "errors"
 
 func start() (dsn string, stop func(), err error) {
-	return "", nil, errors.New("it is not started by itself on this system")
+	return "", nil, errors.New("starting one is not supported on this system")
 }

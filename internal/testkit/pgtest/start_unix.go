@@ -23,7 +23,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/testkit"
 )
 
-// directories are where systems install PostgreSQL beside the path.
+// directories are where systems install PostgreSQL outside PATH.
 var directories = []string{"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql*/bin",
 	"/usr/local/opt/postgresql*/bin", "/usr/local/pgsql/bin"}
 
@@ -44,8 +44,8 @@ func find() (string, error) {
 	return "", errors.New("no initdb and postgres were found")
 }
 
-// start makes a database in a directory of its own and serves it on loopback, until stop is called or this process
-// ends in whatever way.
+// start creates a database in a temporary directory and serves it on loopback, until stop is called or this process
+// ends, even by a kill.
 func start() (dsn string, stop func(), err error) {
 	bin, err := find()
 	if err != nil {
@@ -69,7 +69,7 @@ func start() (dsn string, stop func(), err error) {
 	}, nil
 }
 
-// unprivileged is whom to run the server as: PostgreSQL refuses to run as root.
+// unprivileged returns the user for the server, since PostgreSQL refuses to run as root.
 func unprivileged() (*syscall.Credential, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil
@@ -113,7 +113,7 @@ func startIn(dir, bin string, who *syscall.Credential) (dsn string, stop func(),
 		return "", nil, err
 	}
 	_, port, _ := net.SplitHostPort(host)
-	// The shell ends the server when its standard input ends, and so with this process, even if that is killed.
+	// The shell stops the server when its standard input ends, and so with this process, even if that is killed.
 	cmd := command("/bin/sh", "-c", `"$@" </dev/null & pid=$!; cat >/dev/null; kill -INT $pid; wait $pid`, "sh",
 		filepath.Join(bin, "postgres"), "-D", data, "-p", port, "-c", "listen_addresses=127.0.0.1", "-c",
 		"unix_socket_directories=",
@@ -129,7 +129,7 @@ func startIn(dir, bin string, who *syscall.Credential) (dsn string, stop func(),
 	}
 	exited := make(chan struct{})
 	go func() {
-		_ = cmd.Wait() // how it ended does not matter, only that it did
+		_ = cmd.Wait() // only the end matters
 		close(exited)
 	}()
 	stop = func() {

@@ -131,9 +131,6 @@ func Reversed(r orb.Ring) orb.Ring {
 	return c
 }
 
-// Tags reads "key=value, key=value"; a | in a value means a comma.
-func Tags(text string) FeatureTags { return TagsOf(text) }
-
 // Draw adds objects that are given as text, separated by " / ". Numbers are positions as At has them:
 //
 //	n1 0 0.1 amenity=cafe, name=Bean            a node

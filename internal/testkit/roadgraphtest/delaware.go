@@ -30,13 +30,13 @@ var delawareFile = sync.OnceValues(func() (*region.File, error) {
 	return compile(dir, writeDelaware, memory)
 })
 
-// CompileDelaware compiles the roads of Delaware anew, in so many bytes of memory.
+// CompileDelaware compiles the roads of Delaware again, within a number of bytes of memory.
 func CompileDelaware(tb testing.TB, memory int64) *region.File {
 	tb.Helper()
 	return compiled(tb, writeDelaware, memory)
 }
 
-// DelawareFile is a region file of Delaware's roads alone. All tests of a package share it.
+// DelawareFile is a region file with only the roads of Delaware. All tests of a package share it.
 func DelawareFile(tb testing.TB) *region.File {
 	tb.Helper()
 	f, err := delawareFile()

@@ -6,14 +6,14 @@ import (
 	"github.com/paulmach/orb"
 )
 
-// Edge is a place where a map of longitudes and latitudes has an edge, and what the figures there may differ by from
-// those of a place where it has none, in metres: around a pole the straight lines of the map are no straight lines.
+// WorldEdge is a place at the edge of a map of longitudes and latitudes, and the tolerance of results there in metres:
+// around a pole the straight lines of the map are curved.
 type WorldEdge struct {
 	Middle   orb.Point
 	Rounding float64
 }
 
-// Edges are the edges of the world by what they are called.
+// WorldEdges returns the edges of the world by name.
 func WorldEdges() map[string]WorldEdge {
 	return map[string]WorldEdge{
 		"the antimeridian":               {orb.Point{180, 52}, 0.1},
@@ -26,10 +26,10 @@ func WorldEdges() map[string]WorldEdge {
 	}
 }
 
-// Plain is a place where the map has no edge.
+// Plain is a place far from all edges.
 func Plain() orb.Point { return orb.Point{10, 52} }
 
-// Crossing is a town of streets through its middle, of long and short segments, and of one around it.
+// Crossing is a town of streets through its middle, with long and short segments, and a ring around it.
 func Crossing(middle orb.Point) *Town {
 	town := &Town{Middle: &middle}
 	mid := town.Node(0, 0)

@@ -19,17 +19,16 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
-// Sketch is a small map drawn in text, as the field's test suites do it. It goes the whole way of a real map: its ways
-// are OpenStreetMap's, with tags, and are read and compiled as such.
+// Sketch is a small map drawn in text, as in OSRM's tests. It is written as an OpenStreetMap extract, read and compiled
+// like any other.
 type Sketch struct {
-	// Grid has a letter or a digit where something is. Letters are nodes of ways; digits are places to name in a trace;
-	// other characters are only there for the eye.
+	// Grid has letters, which are nodes of ways, and digits, which are places for traces. Other characters are decoration.
 	Grid string
 	Step float64 // metres between two columns; 0 means 10
 	Rows float64 // metres between two lines; 0 means Step
 	// Ways has one way a line: its nodes, then tags as key=value. Without a highway it is a residential street; without
 	// a name its nodes are its name. A way of a single node gives that node its tags. A relation's members take the
-	// place of the nodes: "ab/b/bc restriction=no_left_turn". A "~" in a value stands for a space.
+	// place of the nodes: "ab/b/bc restriction=no_left_turn". A "~" in a value is a space.
 	Ways string
 }
 
@@ -60,7 +59,7 @@ func Open(tb testing.TB, f *region.File, mode region.Modes) *roadgraph.Graph {
 	return g
 }
 
-// Write writes an extract with the sketch in it, and tells where its letters and digits are.
+// Write writes an extract of the sketch, and returns the positions of its letters and digits.
 func (s Sketch) Write(tb testing.TB) (path string, places map[rune]orb.Point) {
 	tb.Helper()
 	places = s.places()

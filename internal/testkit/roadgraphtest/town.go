@@ -36,12 +36,11 @@ const (
 // Town is a road network on a flat map, with coordinates in metres east and north of its middle.
 type Town struct {
 	Data Data
-	// Middle is where the town's middle is, if not where At has it: anywhere on Earth. Coordinates are then those of a
-	// plane that touches it there.
+	// Middle moves the town anywhere on Earth. Coordinates are then those of the tangent plane.
 	Middle *orb.Point
 }
 
-// Data are the roads of an extract, to be written down by hand.
+// Data is the roads of an extract.
 type Data struct {
 	Nodes        []Node
 	Roads        []Road
@@ -54,7 +53,7 @@ type Restriction = network.Restriction
 // NoNode means no node.
 const NoNode = network.NoNode
 
-// Node is a node of a road, with the modes that cannot pass it and what else is there.
+// Node is a node of a road, with the modes that cannot pass it, and its control.
 type Node struct {
 	network.Node
 	Barrier region.Modes
@@ -144,7 +143,7 @@ func (t *Town) Open(tb testing.TB) *roadgraph.Graph {
 	return Open(tb, Compile(tb, &t.Data), region.Car)
 }
 
-// Compile writes a region file of roads alone and opens it until the test ends.
+// Compile compiles a region file with only roads, and opens it until the test ends.
 func Compile(tb testing.TB, d *Data) *region.File {
 	tb.Helper()
 	return compiled(tb, d.write, memory)
@@ -190,7 +189,7 @@ func writeExtract(ctx context.Context, w *region.Writer, dir *scratch.Dir, path 
 	return c.Write(ctx, w, nil)
 }
 
-// memory is what roads are compiled in, in bytes.
+// memory is the limit of the compiler in bytes.
 const memory = 64 << 20
 
 // writer writes the sections of roads.

@@ -1,5 +1,5 @@
-// Package tilestest judges tiles by other means than those that made them: it reads PMTiles archives by their
-// specification, and looks at rings plainly and slowly.
+// Package tilestest checks tiles independently of the code that made them: it reads PMTiles archives by their
+// specification (ReadPMTiles), and checks rings by brute force (CheckRings).
 package tilestest
 
 import (
@@ -33,7 +33,7 @@ type PMTiles struct {
 	Tiles  map[Tile][]byte
 }
 
-// ReadPMTiles reads an archive, and fails the test where it is not as the specification has it.
+// ReadPMTiles reads an archive, and fails the test if it violates the specification.
 func ReadPMTiles(t testing.TB, path string) *PMTiles {
 	t.Helper()
 	a, err := ReadPMTilesFile(path)
@@ -43,7 +43,7 @@ func ReadPMTiles(t testing.TB, path string) *PMTiles {
 	return a
 }
 
-// ReadPMTilesFile reads an archive. It is an error where that is not as the specification has it.
+// ReadPMTilesFile reads an archive. It is an error if it violates the specification.
 func ReadPMTilesFile(path string) (*PMTiles, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

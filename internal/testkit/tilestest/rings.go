@@ -139,8 +139,8 @@ func NearRing(rings []clip.Ring, p geo.Projected, units float64) bool {
 	return false
 }
 
-// RandomRings returns the rings of all polygons.
-func RandomRings(polygons []clip.Polygon) []clip.Ring {
+// Rings returns the rings of all polygons.
+func Rings(polygons []clip.Polygon) []clip.Ring {
 	var rings []clip.Ring
 	for _, p := range polygons {
 		rings = append(rings, p...)

@@ -126,7 +126,7 @@ func TestDelawareInTiles(t *testing.T) {
 }
 
 func area2(polygons []clip.Polygon) (sum int64) {
-	for _, r := range tilestest.RandomRings(polygons) {
+	for _, r := range tilestest.Rings(polygons) {
 		sum += clip.Area2(r)
 	}
 	return sum
@@ -153,25 +153,5 @@ func BenchmarkSimple(b *testing.B) {
 				clip.Simple(rings[i%len(rings):][:1])
 			}
 		})
-	}
-}
-
-func BenchmarkClipRings(b *testing.B) {
-	var largest clip.Ring
-	for _, r := range delawareRings(b) {
-		if len(r) > len(largest) {
-			largest = r
-		}
-	}
-	whole := clip.Simple([]clip.Ring{largest})[0]
-	box := clip.Bounds(whole[0])
-	middle := clip.Rect{
-		Min: geo.Projected{X: (box.Min.X*3 + box.Max.X) / 4, Y: (box.Min.Y*3 + box.Max.Y) / 4},
-		Max: geo.Projected{X: (box.Min.X + box.Max.X) / 2, Y: (box.Min.Y + box.Max.Y) / 2},
-	}
-	b.ReportAllocs()
-	b.ReportMetric(float64(len(largest)), "positions")
-	for b.Loop() {
-		clip.Simple(clip.ClipRings(nil, whole, middle))
 	}
 }

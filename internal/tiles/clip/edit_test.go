@@ -47,32 +47,6 @@ func TestExtrude(t *testing.T) {
 	}
 }
 
-// A polygon that is cut into squares and dissolved is what it was, however it lies.
-func TestDissolveJoinsWhatClipPolygonParts(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		half := size(t)
-		rings := anyRings(t, half)
-		x, y := rapid.Int32Range(-half, half).Draw(t, "x"), rapid.Int32Range(-half, half).Draw(t, "y")
-		all := square(half)
-		var parts []clip.Polygon
-		for _, whole := range clip.Simple(rings) {
-			for _, r := range []clip.Rect{
-				{Min: all.Min, Max: geo.Projected{X: x, Y: y}},
-				{Min: geo.Projected{X: x, Y: all.Min.Y}, Max: geo.Projected{X: all.Max.X, Y: y}},
-				{Min: geo.Projected{X: all.Min.X, Y: y}, Max: geo.Projected{X: x, Y: all.Max.Y}},
-				{Min: geo.Projected{X: x, Y: y}, Max: all.Max},
-			} {
-				parts = append(parts, clip.Simple(clip.ClipRings(nil, whole, r))...)
-			}
-		}
-		got := clip.Simple(tilestest.RandomRings(parts))
-		if err := tilestest.CheckRings(got); err != nil {
-			t.Fatal(err)
-		}
-		sameArea(t, rings, got, all)
-	})
-}
-
 func TestSimplifyStaysNear(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		half := size(t)

@@ -102,21 +102,20 @@ func TestRecords(t *testing.T) {
 	})
 }
 
-// TestForeign: what was not written as a record ends the reading with a damage, not before some bytes of the body.
-func TestForeign(t *testing.T) {
+// TestCorrupt: reading something else than a record ends with a damage error.
+func TestCorrupt(t *testing.T) {
 	tile := Tile{CellZoom, 1, 2}
 	record := func(shape ...byte) []byte {
 		return AppendRecord(nil, tile, 1, clip.Rect{}, AppendBody(nil, 1, nil), shape)
 	}
 	for name, records := range map[string][]byte{
-		"nothing":                   {},
-		"no end of a number":        {0x80},
-		"a length beyond the end":   {9, 0, 0, 0, 0, 0},
-		"a length without the head": {2, 1, 1},
-		"too many positions":        record(2, 0, 0),
-		"no end of a position":      record(1, 0x80, 0x80),
-		"a position far outside":    record(1, 0xff, 0xff, 0xff, 0xff, 0x7f, 0),
-		"names without end":         AppendRecord(nil, tile, 1, clip.Rect{}, []byte{1, 200}, nil),
+		"nothing":                 {},
+		"no end of a number":      {0x80},
+		"a length beyond the end": {9, 0, 0, 0, 0, 0},
+		"too many positions":      record(2, 0, 0),
+		"no end of a position":    record(1, 0x80, 0x80),
+		"a position far outside":  record(1, 0xff, 0xff, 0xff, 0xff, 0x7f, 0),
+		"names without end":       AppendRecord(nil, tile, 1, clip.Rect{}, []byte{1, 200}, nil),
 	} {
 		t.Run(name, func(t *testing.T) {
 			read := func() (err error) {

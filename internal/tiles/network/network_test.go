@@ -71,7 +71,7 @@ func described(found map[string][]*geojson.Feature) (lines []string) {
 	return lines
 }
 
-// Of small maps, all roads are drawn, and the turns that are forbidden.
+// TestTile: small maps with all roads and the forbidden turns.
 func TestTile(t *testing.T) {
 	const cross = `
    d
@@ -159,7 +159,7 @@ func TestAntimeridian(t *testing.T) {
 	}
 }
 
-// Work that is not paid for ends, and leaves what was there; a tile without roads is nothing.
+// TestRefused: an error of the meter ends the work and leaves dst as it was; a tile without roads is empty.
 func TestRefused(t *testing.T) {
 	g := roadgraphtest.Delaware(t)
 	over := errors.New("over")
@@ -181,19 +181,5 @@ func TestRefused(t *testing.T) {
 	again, _ := network.AppendTile(nil, g, uint8(at.Z), at.X, at.Y, unlimited)
 	if err != nil || !bytes.Equal(first, again) || !strings.HasPrefix(string(first), "\x1f\x8b") {
 		t.Errorf("%v, %d and %d bytes", err, len(first), len(again))
-	}
-}
-
-func BenchmarkTile(b *testing.B) {
-	g := roadgraphtest.Delaware(b)
-	for z := maptile.Zoom(network.MinZoom); z <= network.MaxZoom; z += 2 {
-		b.Run(fmt.Sprint(z), func(b *testing.B) {
-			at := maptile.At(orb.Point{-75.5244, 39.1582}, z)
-			var data []byte
-			for b.Loop() {
-				data, _ = network.AppendTile(data[:0], g, uint8(at.Z), at.X, at.Y, unlimited)
-			}
-			b.ReportMetric(float64(len(data)), "bytes")
-		})
 	}
 }

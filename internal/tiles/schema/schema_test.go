@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mapsedge/caddy-maps/internal/region"
-
 	"github.com/google/go-cmp/cmp"
 	"github.com/paulmach/osm"
+
+	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// tagsOf reads "key=value key=value"; a plus stands for a space.
+// tagsOf reads "key=value key=value"; a plus is a space.
 func tagsOf(text string) osm.Tags {
 	var tags osm.Tags
 	for field := range strings.FieldsSeq(text) {
@@ -47,95 +47,37 @@ var classified = map[string]struct {
 	area bool
 	want string // one class after the other, with a semicolon between
 }{
-	"nothing":       {region.KindWay, "source=survey barrier=fence name=X", true, ""},
-	"a building":    {region.KindWay, "building=yes", true, "buildings area z13 kind=building"},
-	"no building":   {region.KindWay, "building=no", true, ""},
-	"an open one":   {region.KindWay, "building=yes", false, ""},
-	"a node of one": {region.KindNode, "building=yes", false, ""},
-	"a tall building": {region.KindWay, "building=yes height=12.4m layer=-1", true,
-		"buildings area z13 height=12 kind=building layer=-1"},
-	"levels": {region.KindWay, "building=yes building:levels=4", true,
-		"buildings area z13 height=14 kind=building"},
-	"absurd heights": {region.KindWay, "building=yes height=1e9 min_height=NaN layer=x", true,
-		"buildings area z13 kind=building"},
-	"a part": {region.KindWay, "building:part=yes min_height=3", true,
-		"buildings area z14 kind=building_part min_height=3"},
-	"a school's building": {region.KindWay, "building=school amenity=school name=X", true,
-		"buildings area z13 kind=building; " +
-			"pois point z14 n14 kind=school min_zoom=16"},
-	"a school without a name": {region.KindRelation, "amenity=school", true, "landuse area z2 kind=school"},
-	"a motorway": {region.KindWay, "highway=motorway oneway=yes ref=I+95;DE+1 bridge=viaduct", false,
-		"roads line z3 n11 " +
-			"is_bridge=true@12 kind=highway kind_detail=motorway min_zoom=4 network=US:I@7 oneway=yes@14 ref=I 95;DE 1@7 " +
-			"shield_text=95@7 shield_text_length=2@7"},
-	"a slip road": {region.KindWay, "highway=primary_link tunnel=yes bridge=no", false,
-		"roads line z9 n13 is_link=true is_tunnel=true@12 kind=major_road kind_detail=primary_link min_zoom=10"},
-	"another network": {region.KindWay, "highway=tertiary ref=D+12", false,
-		"roads line z9 n12 kind=major_road " +
-			"kind_detail=tertiary min_zoom=10 network=other@12 ref=D 12@12 shield_text=D12@12 shield_text_length=3@12"},
-	"a numbered road": {region.KindWay, "highway=trunk ref=US+13+Business", false, "roads line z6 n11 kind=major_road " +
-		"kind_detail=trunk min_zoom=7 network=US@8 ref=US 13 Business@8 shield_text=13Business@8 shield_text_length=10@8"},
-	"fields, as once": {region.KindWay, "landuse=farm", true, "landuse area z2 kind=farmland"},
-	"a sidewalk": {region.KindWay, "highway=footway footway=sidewalk oneway=no", false,
-		"roads line z14 n14 kind=path kind_detail=sidewalk min_zoom=15"},
-	"a planned road": {region.KindWay, "highway=proposed", false, ""},
-	"a square": {region.KindWay, "highway=pedestrian area=yes name=X", true,
-		"landuse area z2 kind=pedestrian"},
-	"a railway": {region.KindWay, "railway=rail", false, "roads line z11 n14 kind=rail min_zoom=12"},
-	"a siding": {region.KindWay, "railway=rail service=siding", false,
-		"roads line z13 n14 kind=rail min_zoom=14 service=siding"},
-	"a ferry": {region.KindWay, "route=ferry", false, "roads line z8 n12 kind=ferry min_zoom=9"},
-	"a runway": {region.KindWay, "aeroway=runway", false,
-		"roads line z9 n14 kind=aeroway kind_detail=runway min_zoom=10"},
-	"a lift": {region.KindWay, "aerialway=chair_lift", false,
-		"roads line z11 n14 kind=aerialway min_zoom=12"},
-	"a pier": {region.KindWay, "man_made=pier", false,
-		"roads line z13 n14 kind=pier kind_detail=pier min_zoom=14"},
-	"a wide one": {region.KindWay, "man_made=pier", true, "landuse area z2 kind=pier"},
-	"a pond": {region.KindWay, "natural=water water=pond intermittent=yes", true,
-		"water area z0 intermittent=true kind=water kind_detail=lake"},
-	"a lake": {region.KindRelation, "natural=water water=lake name=X", true,
-		"water area z0 kind=lake kind_detail=lake; water point z3 n3 kind=lake"},
-	"a reservoir": {region.KindWay, "landuse=reservoir", true,
-		"water area z0 kind=water kind_detail=reservoir reservoir=true"},
-	"a pool": {region.KindWay, "leisure=swimming_pool", true, "water area z14 kind=other"},
-	"a stream": {region.KindWay, "waterway=stream tunnel=culvert layer=-1", false,
-		"water line z13 n13 kind=water kind_detail=stream layer=-1 tunnel=culvert"},
-	"a river": {region.KindWay, "waterway=river bridge=aqueduct", false,
-		"water line z9 n11 bridge=aqueduct@12 kind=water kind_detail=river"},
-	"a dam":      {region.KindWay, "waterway=dam", false, ""},
-	"a bay":      {region.KindNode, "natural=bay name=X", false, "water point z3 n3 kind=other"},
-	"a wide bay": {region.KindRelation, "natural=bay name=X", true, "water point z3 n3 kind=other"},
-	"a wood":     {region.KindRelation, "natural=wood", true, "landuse area z2 kind=wood"},
-	"a reserve": {region.KindRelation, "boundary=protected_area leisure=nature_reserve name=X", true,
-		"landuse area z2 kind=nature_reserve; pois point z13 n13 kind=nature_reserve min_zoom=14"},
-	"a park's": {region.KindRelation, "boundary=national_park name=X", true,
-		"landuse area z2 kind=national_park; pois point z11 n11 kind=national_park min_zoom=12"},
-	"a tree":  {region.KindNode, "natural=tree", false, ""},
-	"a bench": {region.KindNode, "amenity=bench", false, "pois point z14 n14 kind=bench min_zoom=17"},
-	"a cafe": {region.KindNode, "amenity=cafe name=X cuisine=cake", false,
-		"pois point z14 n14 cuisine=cake kind=cafe min_zoom=16"},
-	"not listed": {region.KindNode, "amenity=restaurant name=X", false, ""},
-	"two kinds": {region.KindNode, "shop=bakery amenity=restaurant", false,
-		"pois point z14 n14 kind=bakery min_zoom=16"},
-	"an airport": {region.KindNode, "aeroway=aerodrome iata=WIL name=X", false,
-		"pois point z11 n11 iata=WIL kind=aerodrome min_zoom=12"},
-	"a naval base": {region.KindWay, "landuse=military military=naval_base name=X", true,
-		"landuse area z2 kind=military; " +
-			"pois point z14 n14 kind=naval_base min_zoom=16"},
-	"a bus stop": {region.KindNode, "highway=bus_stop", false,
-		"pois point z14 n14 kind=bus_stop min_zoom=18"},
-	"a capital": {region.KindNode, "place=town capital=4 population=39,403 name=Dover", false,
-		"places point z6 n6 capital=4 kind=locality kind_detail=town min_zoom=7 population=39403 population_rank=7"},
-	"a city": {region.KindNode, "place=city population=1500000 name=X", false,
-		"places point z4 n4 kind=locality kind_detail=city min_zoom=5 population=1500000 population_rank=12"},
-	"not counted": {region.KindNode, "place=village population=many name=X", false,
-		"places point z11 n11 kind=locality kind_detail=village min_zoom=12 population=2000 population_rank=4"},
-	"a suburb": {region.KindNode, "place=suburb name=X", false,
-		"places point z11 n11 kind=neighbourhood kind_detail=neighbourhood min_zoom=12 population_rank=1"},
-	"a state": {region.KindNode, "place=state name=X", false,
-		"places point z5 n5 kind=region kind_detail=state min_zoom=6 population_rank=1"},
-	"without name": {region.KindNode, "place=town", false, ""},
+	"nothing":             {region.KindWay, "source=survey barrier=fence name=X", true, ""},
+	"a building":          {region.KindWay, "building=yes", true, "buildings area z13 kind=building"},
+	"a node of one":       {region.KindNode, "building=yes", false, ""},
+	"a tall building":     {region.KindWay, "building=yes height=12.4m layer=-1", true, "buildings area z13 height=12 kind=building layer=-1"},
+	"levels":              {region.KindWay, "building=yes building:levels=4", true, "buildings area z13 height=14 kind=building"},
+	"absurd heights":      {region.KindWay, "building=yes height=1e9 min_height=NaN layer=x", true, "buildings area z13 kind=building"},
+	"a school's building": {region.KindWay, "building=school amenity=school name=X", true, "buildings area z13 kind=building; pois point z14 n14 kind=school min_zoom=16"},
+	"a motorway":          {region.KindWay, "highway=motorway oneway=yes ref=I+95;DE+1 bridge=viaduct", false, "roads line z3 n11 is_bridge=true@12 kind=highway kind_detail=motorway min_zoom=4 network=US:I@7 oneway=yes@14 ref=I 95;DE 1@7 shield_text=95@7 shield_text_length=2@7"},
+	"a slip road":         {region.KindWay, "highway=primary_link tunnel=yes bridge=no", false, "roads line z9 n13 is_link=true is_tunnel=true@12 kind=major_road kind_detail=primary_link min_zoom=10"},
+	"a numbered road":     {region.KindWay, "highway=trunk ref=US+13+Business", false, "roads line z6 n11 kind=major_road kind_detail=trunk min_zoom=7 network=US@8 ref=US 13 Business@8 shield_text=13Business@8 shield_text_length=10@8"},
+	"fields, as once":     {region.KindWay, "landuse=farm", true, "landuse area z2 kind=farmland"},
+	"a sidewalk":          {region.KindWay, "highway=footway footway=sidewalk oneway=no", false, "roads line z14 n14 kind=path kind_detail=sidewalk min_zoom=15"},
+	"a planned road":      {region.KindWay, "highway=proposed", false, ""},
+	"a square":            {region.KindWay, "highway=pedestrian area=yes name=X", true, "landuse area z2 kind=pedestrian"},
+	"a railway":           {region.KindWay, "railway=rail", false, "roads line z11 n14 kind=rail min_zoom=12"},
+	"a ferry":             {region.KindWay, "route=ferry", false, "roads line z8 n12 kind=ferry min_zoom=9"},
+	"a pier":              {region.KindWay, "man_made=pier", false, "roads line z13 n14 kind=pier kind_detail=pier min_zoom=14"},
+	"a pond":              {region.KindWay, "natural=water water=pond intermittent=yes", true, "water area z0 intermittent=true kind=water kind_detail=lake"},
+	"a lake":              {region.KindRelation, "natural=water water=lake name=X", true, "water area z0 kind=lake kind_detail=lake; water point z3 n3 kind=lake"},
+	"a stream":            {region.KindWay, "waterway=stream tunnel=culvert layer=-1", false, "water line z13 n13 kind=water kind_detail=stream layer=-1 tunnel=culvert"},
+	"a wide bay":          {region.KindRelation, "natural=bay name=X", true, "water point z3 n3 kind=other"},
+	"a reserve":           {region.KindRelation, "boundary=protected_area leisure=nature_reserve name=X", true, "landuse area z2 kind=nature_reserve; pois point z13 n13 kind=nature_reserve min_zoom=14"},
+	"a bench":             {region.KindNode, "amenity=bench", false, "pois point z14 n14 kind=bench min_zoom=17"},
+	"a cafe":              {region.KindNode, "amenity=cafe name=X cuisine=cake", false, "pois point z14 n14 cuisine=cake kind=cafe min_zoom=16"},
+	"not listed":          {region.KindNode, "amenity=restaurant name=X", false, ""},
+	"an airport":          {region.KindNode, "aeroway=aerodrome iata=WIL name=X", false, "pois point z11 n11 iata=WIL kind=aerodrome min_zoom=12"},
+	"a bus stop":          {region.KindNode, "highway=bus_stop", false, "pois point z14 n14 kind=bus_stop min_zoom=18"},
+	"a capital":           {region.KindNode, "place=town capital=4 population=39,403 name=Dover", false, "places point z6 n6 capital=4 kind=locality kind_detail=town min_zoom=7 population=39403 population_rank=7"},
+	"a city":              {region.KindNode, "place=city population=1500000 name=X", false, "places point z4 n4 kind=locality kind_detail=city min_zoom=5 population=1500000 population_rank=12"},
+	"not counted":         {region.KindNode, "place=village population=many name=X", false, "places point z11 n11 kind=locality kind_detail=village min_zoom=12 population=2000 population_rank=4"},
+	"without name":        {region.KindNode, "place=town", false, ""},
 }
 
 func TestClassify(t *testing.T) {
@@ -152,7 +94,7 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// each calls f with the classes of everything that one tag alone makes, and of the cases above.
+// each calls f with the classes of every single tag, and of the cases above.
 func each(f func(Class)) {
 	all := func(kind region.Kind, tags osm.Tags, area bool) {
 		for _, c := range Classify(kind, tags, area) {
@@ -194,7 +136,7 @@ func keys[V any](m map[string]V) []string {
 	return list
 }
 
-// TestSchema: whatever is drawn has kinds and attributes of the schema alone, and its class can be written and read.
+// TestSchema: all classes have only kinds and attributes of the schema, and can be encoded and decoded.
 func TestSchema(t *testing.T) {
 	seen := make(map[string]bool)
 	each(func(c Class) {
@@ -228,7 +170,7 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// TestDecodeClass: what is damaged is an error, and costs nothing.
+// TestDecodeClass: a damaged encoding is an error, and costs nothing.
 func TestDecodeClass(t *testing.T) {
 	whole := Class{Layer: Roads, Geometry: Line, Attrs: []Attr{{"a", 1.5, 0}, {"b", int64(-7), 3}, {"c", false, 0},
 		{"d", "x", 0}}}.Encode()
@@ -248,23 +190,6 @@ func TestDecodeClass(t *testing.T) {
 		if c, err := DecodeClass(encoded); err == nil {
 			t.Errorf("%s: %+v", name, c)
 		}
-	}
-}
-
-func BenchmarkClassify(b *testing.B) {
-	for name, tags := range map[string]osm.Tags{
-		"undrawn":  tagsOf("source=survey power=tower created_by=x"),
-		"building": tagsOf("building=yes source=survey addr:street=X addr:housenumber=5"),
-		"road":     tagsOf("highway=residential name=X tiger:cfcc=A41 tiger:county=Kent tiger:reviewed=no"),
-	} {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				for _, c := range Classify(region.KindWay, tags, name == "building") {
-					c.Encode()
-				}
-			}
-		})
 	}
 }
 

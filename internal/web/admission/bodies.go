@@ -6,104 +6,103 @@ import (
 	"time"
 )
 
-// smallMemory is the size in bytes up to which the memory of a request is no more than what each connection takes
-// anyway.
+// smallMemory is the size, in bytes, up to which the memory of a request is insignificant beside that of its
+// connection.
 const smallMemory = 32 << 10
 
-// Bodies shares the memory for the bodies that are read, from clients and from other services, between callers.
+// Bodies is the budget of memory for bodies that are being read, from clients and from upstream services.
 type Bodies struct {
 	pool  *Pool
 	limit atomic.Int64 // time.Duration
 }
 
-// NewBodies returns a Bodies of so many bytes. Nobody waits longer than limit. refused may be nil.
+// NewBodies returns a budget of so many bytes. No request waits for it longer than limit. refused may be nil.
 func NewBodies(bytes int64, limit time.Duration, refused func()) *Bodies {
 	b := &Bodies{pool: NewBudget(bytes, smallMemory, refused)}
 	b.limit.Store(int64(limit))
 	return b
 }
 
-// Configure changes how many bytes there are, and how long a request waits for them at most.
+// Configure changes the size of the budget, and how long requests may wait.
 func (b *Bodies) Configure(bytes int64, limit time.Duration) {
 	b.pool.Resize(bytes)
 	b.limit.Store(int64(limit))
 }
 
-// Held is how many bytes of the budget are in use.
+// Held is the number of bytes in use.
 func (b *Bodies) Held() int64 { return b.pool.Held() }
 
-// Waiting is how many requests wait for a part of it.
+// Waiting is the number of requests that wait.
 func (b *Bodies) Waiting() int64 { return b.pool.Waiting() }
 
-// atMost has one body that is larger than half of the budget count as that half, or nothing else could be read beside
-// it.
+// atMost counts a larger body as half of the budget, since otherwise no other body could be read at the same time.
 func (b *Bodies) atMost(bytes int64) int64 { return min(bytes, b.pool.size.Load()/2) }
 
-// Hold is the memory that one request may use. It is for one goroutine at a time, and has to be released. The zero
-// Hold is that of a program without a budget, and holds whatever is asked for.
-type Hold struct {
+// Reservation is the part of the budget that one request holds. It is for one goroutine at a time, and must be
+// released. The zero Reservation belongs to no budget and has no limit.
+type Reservation struct {
 	bodies *Bodies
 	caller Caller
 	bytes  int64
 	since  time.Time
 }
 
-// For returns the Hold of a request, which holds nothing yet.
-func (b *Bodies) For(c Caller) Hold { return Hold{bodies: b, caller: c} }
+// For returns an empty Reservation for a request.
+func (b *Bodies) For(c Caller) Reservation { return Reservation{bodies: b, caller: c} }
 
-// Resize makes it so many bytes, and waits where these are more than before and cannot be had. The error is an
-// *OverloadError or the context's; then it is what it was before.
-func (h *Hold) Resize(ctx context.Context, bytes int64) error {
-	if h.bodies == nil {
+// Resize changes the size, and waits if more bytes are needed than are available. The error is an *OverloadError or
+// that of the context. After an error, the size is unchanged.
+func (r *Reservation) Resize(ctx context.Context, bytes int64) error {
+	if r.bodies == nil {
 		return nil
 	}
-	bytes = h.bodies.atMost(bytes)
+	bytes = r.bodies.atMost(bytes)
 	switch {
-	case bytes == h.bytes:
+	case bytes == r.bytes:
 		return nil
-	case h.bytes > 0 && max(h.bytes, bytes) <= smallMemory:
-		return nil // near enough
-	case bytes < h.bytes:
-		h.bodies.pool.Reduce(h.caller, h.bytes, bytes)
-		h.bytes = bytes
+	case r.bytes > 0 && max(r.bytes, bytes) <= smallMemory:
+		return nil // insignificant
+	case bytes < r.bytes:
+		r.bodies.pool.Reduce(r.caller, r.bytes, bytes)
+		r.bytes = bytes
 		return nil
 	}
-	if err := h.bodies.pool.Grow(ctx, h.caller, h.bytes, bytes, time.Duration(h.bodies.limit.Load())); err != nil {
+	if err := r.bodies.pool.Grow(ctx, r.caller, r.bytes, bytes, time.Duration(r.bodies.limit.Load())); err != nil {
 		return err
 	}
-	h.replace(bytes)
+	r.replace(bytes)
 	return nil
 }
 
-// TryGrow makes it so many bytes, if it is less and they can be had without waiting.
-func (h *Hold) TryGrow(bytes int64) bool {
-	if h.bodies == nil {
+// TryGrow increases the size to so many bytes if they are available.
+func (r *Reservation) TryGrow(bytes int64) bool {
+	if r.bodies == nil {
 		return true
 	}
-	if bytes = h.bodies.atMost(bytes); bytes <= h.bytes {
+	if bytes = r.bodies.atMost(bytes); bytes <= r.bytes {
 		return true
 	}
-	if !h.bodies.pool.TryGrow(h.caller, h.bytes, bytes) {
+	if !r.bodies.pool.TryGrow(r.caller, r.bytes, bytes) {
 		return false
 	}
-	h.replace(bytes)
+	r.replace(bytes)
 	return true
 }
 
-// replace notes what is held now.
-func (h *Hold) replace(bytes int64) {
-	if h.bytes == 0 {
-		h.since = time.Now()
+// replace sets the size.
+func (r *Reservation) replace(bytes int64) {
+	if r.bytes == 0 {
+		r.since = time.Now()
 	}
-	h.bytes = bytes
+	r.bytes = bytes
 }
 
-// Release gives everything back.
-func (h *Hold) Release() {
-	if h.bytes == 0 {
+// Release releases all bytes.
+func (r *Reservation) Release() {
+	if r.bytes == 0 {
 		return
 	}
-	h.bodies.pool.Release(h.caller, h.bytes, 0)
-	h.bodies.pool.Observe(time.Since(h.since))
-	h.bytes = 0
+	r.bodies.pool.Release(r.caller, r.bytes, 0)
+	r.bodies.pool.Observe(time.Since(r.since))
+	r.bytes = 0
 }

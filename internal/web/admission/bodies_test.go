@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// resized checks that a Hold can be made so many bytes without waiting, and how much of the budget is held then.
-func resized(t *testing.T, b *Bodies, h *Hold, bytes, held int64) {
+// resized checks that a Reservation can be made so many bytes without waiting, and how much of the budget is held then.
+func resized(t *testing.T, b *Bodies, h *Reservation, bytes, held int64) {
 	t.Helper()
 	began := time.Now()
 	if err := h.Resize(t.Context(), bytes); err != nil || b.Held() != held || time.Since(began) > 0 {
@@ -15,9 +15,9 @@ func resized(t *testing.T, b *Bodies, h *Hold, bytes, held int64) {
 	}
 }
 
-// TestHold: the bytes that a request holds are those that the budget lacks, in whatever steps it came to them. A request
-// that cannot get more keeps what it has, and gets more when others have ended.
-func TestHold(t *testing.T) {
+// TestReservation: the budget lacks exactly the bytes that requests hold, after any steps. A request that cannot get more
+// keeps its bytes, and gets more when others have ended.
+func TestReservation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := NewBodies(1<<20, timeout, nil)
 		h, other := b.For(organization("a")), b.For(organization("b"))
@@ -49,7 +49,7 @@ func TestHold(t *testing.T) {
 		h.Release()
 		isIdle(t, b.pool)
 
-		var none Hold // of a program without a budget
+		var none Reservation // of a program without a budget
 		if err := none.Resize(t.Context(), 1<<40); err != nil || !none.TryGrow(1<<50) {
 			t.Error(err)
 		}

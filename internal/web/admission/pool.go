@@ -1,7 +1,9 @@
-// Package admission decides which request may use what there is little of: processors, memory for bodies, places at
-// another service. Each is shared fairly between organizations, and what an organization gets between its accounts, so
-// that no number of requests or accounts of one organization keeps another waiting, and nobody waits longer than a
-// limit.
+// Package admission shares scarce resources between requests: processors, memory for bodies, calls of upstream
+// services. Each is shared fairly between organizations, and within an organization between its accounts, so that many
+// requests of one do not delay those of others. A request that would wait too long is refused with an OverloadError.
+//
+// It limits no rates and counts no quotas: those are in package usage and in Caddy's rate_limit. Start with Pool;
+// Bodies and Processors use it.
 package admission
 
 import (
@@ -14,30 +16,30 @@ import (
 	"time"
 )
 
-// Caller is for whom a share is counted.
+// Caller identifies whose share a request uses.
 type Caller struct{ Organization, Account string }
 
-// Pool is a number of units, such as slots or bytes, that requests hold for a while. Where there are not enough for
-// all, callers get them in turn by hierarchical start-time fair queuing (Goyal, Vin and Cheng 1996): the next units go
-// to the organization that has used the least since it began to compete, within it to the account of which the same
-// is true, and within an account to the request that came first.
+// Pool is a number of units, such as slots or bytes, that requests hold for a while. If there are not enough, requests
+// wait, and get units by hierarchical start-time fair queuing (Goyal, Vin and Cheng 1996): next is the organization
+// that has used the least since it began to compete, within it the account for which the same is true, and within that
+// the first request.
 //
-// While nobody waits, it costs one atomic operation to take a few units and one to give them back.
+// While no request waits, taking and releasing a few units costs one atomic operation each.
 type Pool struct {
-	// few is how many units a request may take without regard to what its caller holds. Of more, an account holds no more
-	// than what is left free beside it: half of the units where it is alone, a third where there are two, and so on (the
-	// dynamic thresholds of Choudhury and Hahne 1998). An organization holds no more than twice what is left free, two
-	// thirds of the units where it is alone, however many accounts it has.
+	// few is the number of units up to which a request is not limited by what its caller holds. Beyond it, an account
+	// holds no more than is left free: half of the units if it is the only one, a third if there are two, and so on (the
+	// dynamic thresholds of Choudhury and Hahne 1998). An organization holds no more than twice what is left free: two
+	// thirds of the units if it is the only one.
 	few int64
-	// refused, where it is set, is called for each request that is refused with an OverloadError.
+	// refused, if not nil, is called for each request that is refused with an OverloadError.
 	refused func()
-	// nominal is what a request is taken to use until it has said what it did.
+	// nominal is the assumed cost of a request until it is known.
 	nominal int64
 
 	size   atomic.Int64
 	free   atomic.Int64
 	queued atomic.Int64 // requests that wait
-	mean   atomic.Int64 // of the time for which units are held, in nanoseconds
+	mean   atomic.Int64 // time for which units are held, in nanoseconds
 
 	mu   sync.Mutex
 	root node // its children are organizations, whose children are accounts
@@ -45,23 +47,22 @@ type Pool struct {
 
 // waiter is a request that waits.
 type waiter struct {
-	from    int64 // units that it holds already, of those that it wants
+	from    int64 // units that it already holds
 	units   int64
 	granted chan struct{} // closed when it gets its units
-	has     bool          // whether it has got them
-	again   bool          // whether it has had them before (Yield)
+	has     bool          // whether it has them
+	again   bool          // whether it waits again (Yield)
 }
 
-// NewSlots returns a pool of slots that are soon given back, or given up for others when that is asked for (Yield). A
-// slot is taken to cost its caller so much until its holder says what it has used. refused, unless it is nil, is
-// called for each request that is refused.
+// NewSlots returns a pool of slots that are held for a short time, or yielded regularly (Yield). nominal is the assumed
+// cost of a request until it is known. refused, if not nil, is called for each request that is refused.
 func NewSlots(slots int, nominal int64, refused func()) *Pool {
 	return newPool(int64(slots), nominal, math.MaxInt64, refused)
 }
 
-// NewBudget returns a pool of units that are held for a long time, or for as long as a client pleases that sends a
-// body. So that none can hold all, an account holds no more than what is left free beside it, and an organization no
-// more than twice that. Requests for few units are exempt.
+// NewBudget returns a pool of units that may be held for long, such as by a slow client. So that no caller holds all,
+// an account holds no more than is left free, and an organization no more than twice that. Requests for at most few
+// units are exempt.
 func NewBudget(units, few int64, refused func()) *Pool { return newPool(units, 0, few, refused) }
 
 func newPool(size, nominal, few int64, refused func()) *Pool {
@@ -71,7 +72,7 @@ func newPool(size, nominal, few int64, refused func()) *Pool {
 	return p
 }
 
-// Resize changes how many units there are. Those that are held stay so.
+// Resize changes the number of units. It takes none from requests that hold them.
 func (p *Pool) Resize(size int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -79,15 +80,15 @@ func (p *Pool) Resize(size int64) {
 	p.dispatch()
 }
 
-// Held is how many units are held.
+// Held is the number of units in use.
 func (p *Pool) Held() int64 { return p.size.Load() - p.free.Load() }
 
-// Waiting is how many requests wait.
+// Waiting is the number of requests that wait.
 func (p *Pool) Waiting() int64 { return p.queued.Load() }
 
-// OverloadError is the refusal of a request that would have to wait for too long.
+// OverloadError is the error for a request that would have to wait too long.
 type OverloadError struct {
-	// RetryAfter is when it is worth to try again, in whole seconds.
+	// RetryAfter is when the client should try again, in whole seconds.
 	RetryAfter time.Duration
 }
 
@@ -103,15 +104,15 @@ func (p *Pool) overloaded(wait time.Duration) error {
 	return &OverloadError{max(time.Second, wait.Round(time.Second))}
 }
 
-// Acquire takes units for a request, all at once, and waits for them no longer than limit. More units than there are
-// can be had while nobody holds any. The error is an *OverloadError, at once where the queue of the account is longer
-// than the limit already, or the context's.
+// Acquire takes units for a request, and waits for them no longer than limit. A request for more units than there are
+// gets them when none are in use. The error is that of the context, or an *OverloadError, which is returned at once if
+// the queue of the account is longer than limit.
 func (p *Pool) Acquire(ctx context.Context, c Caller, units int64, limit time.Duration) error {
 	return p.Grow(ctx, c, 0, units, limit)
 }
 
-// Grow is Acquire for a request that holds so many units already, and wants so many altogether. Where it returns an
-// error, the request holds what it held before.
+// Grow is Acquire for a request that already holds some units, and needs more. After an error, it holds what it held
+// before.
 func (p *Pool) Grow(ctx context.Context, c Caller, from, to int64, limit time.Duration) error {
 	if to <= p.few && p.queued.Load() == 0 && p.take(to-from) {
 		return nil
@@ -125,14 +126,14 @@ func (p *Pool) Grow(ctx context.Context, c Caller, from, to int64, limit time.Du
 	return p.await(ctx, c, a, &waiter{from: from, units: to}, len(a.queue), limit)
 }
 
-// TryGrow is Grow if that can be had without waiting.
+// TryGrow is Grow without waiting. It reports whether it succeeded.
 func (p *Pool) TryGrow(c Caller, from, to int64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.grant(p.account(c), from, to)
 }
 
-// Release gives units back. used is what the request did with them, in the unit of NewSlots' nominal cost.
+// Release returns units. used is the cost of the request, in the unit of the nominal cost of NewSlots.
 func (p *Pool) Release(c Caller, units, used int64) {
 	if units <= p.few {
 		p.free.Add(units)
@@ -151,7 +152,7 @@ func (p *Pool) Release(c Caller, units, used int64) {
 	p.dispatch()
 }
 
-// Reduce gives back a part of what a request acquired, so that it holds so many units less than before.
+// Reduce returns some of the units that a request holds.
 func (p *Pool) Reduce(c Caller, from, to int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -165,9 +166,8 @@ func (p *Pool) Reduce(c Caller, from, to int64) {
 	p.dispatch()
 }
 
-// Yield gives a slot up for a while if others wait whose turn it is, and waits for another, as Acquire does. used is
-// what the request has done since it got the slot, or since it last called Yield. Where it returns an error, the
-// request has no slot any more.
+// Yield returns a slot if another caller is next, and waits for another slot as Acquire does. used is the cost of the
+// request since it got the slot or last called Yield. After an error, the request has no slot.
 func (p *Pool) Yield(ctx context.Context, c Caller, used int64, limit time.Duration) error {
 	if p.queued.Load() == 0 {
 		return nil
@@ -180,24 +180,24 @@ func (p *Pool) Yield(ctx context.Context, c Caller, used int64, limit time.Durat
 		return nil
 	}
 	p.free.Add(1)
-	// It goes before all others of its account: what it has done so far takes memory.
+	// It is the first of its account, since it already uses memory.
 	return p.await(ctx, c, a, &waiter{units: 1, again: true}, 0, limit)
 }
 
-// Observe tells for how long a request held what it acquired. From that the waits of others are estimated.
+// Observe records how long a request held its units, for estimates of waiting times.
 func (p *Pool) Observe(held time.Duration) {
-	const past = 8 // how many requests of the past weigh as much as the present one
+	const past = 8 // the weight of past requests, that of the current one being 1
 	mean := p.mean.Load()
 	if mean == 0 {
 		p.mean.CompareAndSwap(0, int64(held))
 		return
 	}
-	p.mean.CompareAndSwap(mean, mean+(int64(held)-mean)/past) // one of two at once is enough
+	p.mean.CompareAndSwap(mean, mean+(int64(held)-mean)/past) // of concurrent ones, one is enough
 }
 
-// expected is how long another request of an account would wait for those of the same account that wait already, if
-// units come back as they did so far, and each organization that waits, and each account of this one, gets its turn.
-// mu is held.
+// expected estimates how long a request of an account would wait behind the others of the account, if units are
+// returned as before, and each waiting organization, and each waiting account of this one, gets its share. mu is
+// locked.
 func (p *Pool) expected(a *node) time.Duration {
 	var ahead int64
 	for _, w := range a.queue {
@@ -207,7 +207,7 @@ func (p *Pool) expected(a *node) time.Duration {
 	return time.Duration(float64(ahead) * turns * float64(p.mean.Load()) / float64(max(1, p.Held())))
 }
 
-// await puts a request at a place of its account's queue and waits until it has its units. mu is held, and given up.
+// await inserts a request into the queue of its account and waits for its units. mu is locked, and unlocked here.
 func (p *Pool) await(ctx context.Context, c Caller, a *node, w *waiter, place int, limit time.Duration) error {
 	p.enqueue(a, w, place)
 	p.dispatch()
@@ -230,7 +230,7 @@ func (p *Pool) await(ctx context.Context, c Caller, a *node, w *waiter, place in
 		err = p.overloaded(limit)
 	}
 	p.mu.Lock()
-	if w.has { // in the same moment
+	if w.has { // granted just now
 		p.mu.Unlock()
 		if w.from > 0 {
 			p.Reduce(c, w.units, w.from)
@@ -244,7 +244,7 @@ func (p *Pool) await(ctx context.Context, c Caller, a *node, w *waiter, place in
 	return err
 }
 
-// dispatch gives units to those who wait, as far as there are any. mu is held.
+// dispatch grants free units to requests that wait. mu is locked.
 func (p *Pool) dispatch() {
 	for p.queued.Load() > 0 && p.free.Load() > 0 {
 		a := p.next(&p.root)
@@ -253,7 +253,7 @@ func (p *Pool) dispatch() {
 		}
 		w, began := a.queue[0], [...]int64{a.start, a.parent.start}
 		if !p.grant(a, w.from, w.units) {
-			continue // one that found nobody waiting was faster
+			continue // a request that did not have to wait was faster
 		}
 		a.parent.now, p.root.now = max(a.parent.now, began[0]), max(p.root.now, began[1])
 		if !w.again {
@@ -267,8 +267,8 @@ func (p *Pool) dispatch() {
 	}
 }
 
-// next returns the account below n that is to be served next, of those that may have what they wait for; nil if there
-// is none. mu is held.
+// next returns the account below n that is next, of those that may have the units they wait for; nil if there is none.
+// mu is locked.
 func (p *Pool) next(n *node) (account *node) {
 	if len(n.queue) > 0 {
 		if w := n.queue[0]; p.may(n, w.from, w.units) {
@@ -287,7 +287,7 @@ func (p *Pool) next(n *node) (account *node) {
 	return account
 }
 
-// may reports whether an account may have so many units instead of those that the request holds. mu is held.
+// may reports whether a request of an account may grow from some units to others. mu is locked.
 func (p *Pool) may(a *node, from, to int64) bool {
 	free, more := p.free.Load()+from, to
 	if to <= p.few {
@@ -300,7 +300,7 @@ func (p *Pool) may(a *node, from, to int64) bool {
 	return a.held+more <= left && a.parent.held+more <= 2*left || free >= p.size.Load()
 }
 
-// grant gives an account units if it may have them. mu is held.
+// grant grows a request of an account if it may. mu is locked.
 func (p *Pool) grant(a *node, from, to int64) bool {
 	if to <= p.few {
 		return p.take(to - from)
@@ -316,7 +316,7 @@ func (p *Pool) grant(a *node, from, to int64) bool {
 	return true
 }
 
-// take takes units if so many are free.
+// take takes units if they are free.
 func (p *Pool) take(units int64) bool {
 	for {
 		free := p.free.Load()

@@ -206,7 +206,7 @@ func TestBudget(t *testing.T) {
 	}
 	p = NewBudget(100, 0, nil)
 	if !p.TryGrow(organization("a"), 0, 1000) || p.TryGrow(organization("b"), 0, 1) {
-		t.Error("more than there is must be had alone, and by itself")
+		t.Error("a request for more than there is must succeed only if nothing is held")
 	}
 	p.Release(organization("a"), 1000, 0)
 	isIdle(t, p)
@@ -295,18 +295,4 @@ func TestNothingIsLost(t *testing.T) {
 		all.Wait()
 		isIdle(t, p)
 	}
-}
-
-// BenchmarkSlots is what a request pays while no other waits.
-func BenchmarkSlots(b *testing.B) {
-	p := NewSlots(64, 1, nil)
-	b.ReportAllocs()
-	b.RunParallel(func(pb *testing.PB) {
-		for pb.Next() {
-			if err := p.Acquire(b.Context(), organization("a"), 1, timeout); err != nil {
-				b.Error(err)
-			}
-			p.Release(organization("a"), 1, 1)
-		}
-	})
 }

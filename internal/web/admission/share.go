@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// node is what a pool knows of an organization or of an account. Pool.mu guards it.
+// node is the state of an organization or an account in a Pool. Pool.mu guards it.
 type node struct {
 	parent *node
 	held   int64     // units, in a budget
-	start  int64     // the virtual time at which its next request starts: what it has used since it began to compete
-	queue  []*waiter // of an account; first come, first served
+	start  int64     // virtual start time of its next request: its use since it began to compete
+	queue  []*waiter // of an account, in order of arrival
 
 	children map[string]*node
-	waiting  []*node // children with requests that wait, those first that have waited for longer
-	now      int64   // virtual time among the children: when the request started that was granted last
-	period   int64   // number of the time in which children have been waiting without a break
+	waiting  []*node // children with requests that wait, longest first
+	now      int64   // virtual time of the children: the start of the request that was last granted
+	period   int64   // number of the busy period, in which children wait without a break
 	of       int64   // the parent's period in which start was set
-	sweep    int     // how many children there may be before some are dropped
+	sweep    int     // number of children from which idle ones are dropped
 }
 
 func (p *Pool) account(c Caller) *node { return p.root.child(c.Organization).child(c.Account) }
@@ -31,14 +31,13 @@ func (n *node) child(name string) *node {
 		c = &node{parent: n, of: -1}
 		n.children[name] = c
 	}
-	if c.of != n.period { // all begin to compete anew
+	if c.of != n.period { // a new busy period
 		c.of, c.start = n.period, n.now
 	}
 	return c
 }
 
-// drop drops the children that hold nothing and wait for nothing. It is rare enough that what they have used does not
-// matter.
+// drop drops children that neither hold units nor wait. It is so rare that losing their use does not matter.
 func (n *node) drop() {
 	maps.DeleteFunc(n.children, func(_ string, c *node) bool { return c.held == 0 && !c.waits() })
 	if n.children == nil {
@@ -49,18 +48,18 @@ func (n *node) drop() {
 
 func (n *node) waits() bool { return len(n.queue)+len(n.waiting) > 0 }
 
-// behind reports whether a sibling waits that has used less.
+// behind reports whether a sibling that has used less waits.
 func (n *node) behind() bool {
 	return slices.ContainsFunc(n.parent.waiting, func(other *node) bool { return other.start < n.start })
 }
 
-// hold notes that an account holds so many units more.
+// hold records that an account holds more units.
 func (n *node) hold(units int64) {
 	n.held += units
 	n.parent.held += units
 }
 
-// charge counts what an account has used, as far as there are others to be fair to.
+// charge counts the use of an account while requests wait.
 func (p *Pool) charge(a *node, used int64) {
 	if p.queued.Load() > 0 {
 		a.start += used
@@ -71,7 +70,7 @@ func (p *Pool) charge(a *node, used int64) {
 func (p *Pool) enqueue(a *node, w *waiter, at int) {
 	p.queued.Add(1)
 	for n, waits := a, a.waits(); n.parent != nil && !waits; n = n.parent {
-		n.start = max(n.start, n.parent.now) // nobody saves up for later
+		n.start = max(n.start, n.parent.now) // unused shares are not saved
 		waits = n.parent.waits()
 		n.parent.waiting = append(n.parent.waiting, n)
 	}

@@ -6,30 +6,26 @@ import (
 	"time"
 )
 
-// Work is counted in arcs settled by a route search; about three of them take a microsecond. Other work is converted.
-const (
-	// briefWork is what a request may do before it counts as heavy: some two milliseconds.
-	briefWork = 8 << 10
-)
+// briefWork is the work after which a request counts as heavy: about 2 ms. Work is counted in arcs that a route search
+// settles, about three per microsecond. Other work is converted.
+const briefWork = 8 << 10
 
-// Processors shares the processors between the requests that need them for long enough to be felt. All but one may be
-// at work at a time: a processor is left for everything else that the server does, which would otherwise wait for the
-// Go scheduler to look at the network, for ten milliseconds and more.
+// Processors shares the processors between requests with much work. All but one processor may be used at a time: one is
+// left for the rest of the server, which would otherwise wait for the Go scheduler to poll the network, for 10 ms and
+// more.
 //
-// A request that turns out to be heavy goes on when it gets one of some places for those, so that no more than a few
-// hold the memory that much work needs. From then on it makes way whenever others wait that have used less, or a brief
-// request of its own account.
+// A heavy request needs one of a few places for heavy ones to continue, which bounds the memory of such requests. From
+// then on, it yields its processor whenever a request that has used less waits, or a brief one of its own account.
 type Processors struct {
 	working, heavy *Pool
 	limit          atomic.Int64 // time.Duration
 }
 
-// placesBeside is how many requests may have a place for heavy ones beside those that are at work. The last place is
-// always free, since a budget leaves as much free as the next account gets.
+// placesBeside is the number of places for heavy requests beyond the number of processors. The last place stays free,
+// since a budget leaves as much free as the next account gets.
 const placesBeside = 9
 
-// NewProcessors returns a Processors for so many processors. Nobody waits longer than limit at once. refused may be
-// nil.
+// NewProcessors returns a Processors. No wait is longer than limit. refused may be nil.
 func NewProcessors(processors int, limit time.Duration, refused func()) *Processors {
 	atWork := max(1, processors-1)
 	p := &Processors{
@@ -40,33 +36,33 @@ func NewProcessors(processors int, limit time.Duration, refused func()) *Process
 	return p
 }
 
-// SetLimit changes how long a request waits at most before it is refused.
+// SetLimit changes how long a request may wait before it is refused.
 func (p *Processors) SetLimit(limit time.Duration) { p.limit.Store(int64(limit)) }
 
-// Waiting is how many requests wait.
+// Waiting is the number of requests that wait.
 func (p *Processors) Waiting() int64 { return p.working.Waiting() + p.heavy.Waiting() }
 
-// Work is what one request does. It is for one goroutine at a time. The zero value does not count.
+// Work counts the work of one request. It is for one goroutine at a time. The zero value counts nothing.
 type Work struct {
 	processors *Processors
 	ctx        context.Context
 	caller     Caller
-	flow       Caller // for whom its turns to work are counted: the caller, or its heavy requests
-	working    bool   // whether it has a slot to work
+	flow       Caller // whose processors it uses: the caller's, or those of the caller's heavy requests
+	working    bool   // whether it has a processor
 	heavy      bool   // whether it has a place for heavy requests
-	used       int64  // since it got the slot to work, or was last asked to make way
+	used       int64  // since it got the processor, or last yielded
 	since      time.Time
 }
 
-// Begin starts the work of a request, which waits for a processor where all are busy. End must follow. The error is an
-// *OverloadError or the context's.
+// Begin starts the work of a request, and waits for a processor if all are busy. End must follow. The error is an
+// *OverloadError or that of the context.
 func (w *Work) Begin(ctx context.Context, p *Processors, c Caller) error {
 	*w = Work{processors: p, ctx: ctx, caller: c, flow: c}
 	return w.enter(w.limit())
 }
 
-// Spend counts work that has been done, or is about to be. It should be called about once in a millisecond. Where it
-// returns an error, an *OverloadError or the context's, the request has to stop.
+// Spend counts work that has been done or begins now. Call it about once per millisecond. After an error, which is an
+// *OverloadError or that of the context, the request must stop.
 func (w *Work) Spend(work int64) error {
 	if !w.working {
 		return nil
@@ -74,7 +70,7 @@ func (w *Work) Spend(work int64) error {
 	w.used += work
 	switch {
 	case w.heavy:
-		if err := w.makeWay(); err != nil {
+		if err := w.yield(); err != nil {
 			return err
 		}
 	case w.used > briefWork:
@@ -83,7 +79,7 @@ func (w *Work) Spend(work int64) error {
 	return w.ctx.Err()
 }
 
-// End is the end of the work, whether it was done or not.
+// End ends the work.
 func (w *Work) End() {
 	w.leave()
 	if w.heavy {
@@ -102,7 +98,7 @@ func (w *Work) enter(limit time.Duration) error {
 	return err
 }
 
-// leave gives the processor back.
+// leave returns the processor.
 func (w *Work) leave() {
 	if w.working {
 		w.processors.working.Release(w.flow, 1, w.used)
@@ -121,8 +117,8 @@ func (w *Work) becomeHeavy() error {
 	return w.enter(limit - w.since.Sub(began))
 }
 
-// makeWay lets others work for a while, if there are any who should.
-func (w *Work) makeWay() error {
+// yield lets another request work if it is next.
+func (w *Work) yield() error {
 	used := w.used
 	w.used, w.working = 0, false
 	err := w.processors.working.Yield(w.ctx, w.flow, used, w.limit())

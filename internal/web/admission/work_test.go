@@ -40,8 +40,7 @@ func (p *Processors) idle() bool {
 	return p.Waiting() == 0 && p.working.Held() == 0 && p.heavy.Held() == 0
 }
 
-// TestHeavyMakesWay: however many heavy requests an account has, those of another are answered nearly as if they were
-// alone.
+// TestHeavyMakesWay: however many heavy requests an account has, those of another take hardly longer than without them.
 func TestHeavyMakesWay(t *testing.T) {
 	for _, processors := range []int{1, 2, 4} {
 		synctest.Test(t, func(t *testing.T) {
@@ -129,7 +128,7 @@ func TestGoneWhileAtWork(t *testing.T) {
 	}
 }
 
-// BenchmarkWork is what a request pays that is alone.
+// BenchmarkWork is the cost of counting for the only request.
 func BenchmarkWork(b *testing.B) {
 	p := NewProcessors(8, timeout, nil)
 	ctx := context.Background()

@@ -2,10 +2,10 @@ package answer
 
 import "sync"
 
-// Buffer is memory for a response that is being written. It comes from a pool and goes back there.
+// Buffer is a pooled buffer for a response.
 type Buffer struct{ Bytes []byte }
 
-// maxPooled is the largest buffer that is kept, so that one large response does not hold memory for good.
+// maxPooled is the maximum size of buffers in the pool, so that large responses do not keep memory.
 const maxPooled = 1 << 20
 
 var buffers = sync.Pool{New: func() any { return &Buffer{Bytes: make([]byte, 0, 4096)} }}
@@ -13,7 +13,7 @@ var buffers = sync.Pool{New: func() any { return &Buffer{Bytes: make([]byte, 0, 
 // GetBuffer returns an empty buffer.
 func GetBuffer() *Buffer { return buffers.Get().(*Buffer) }
 
-// Free gives the buffer back; it must not be used any more.
+// Free returns the buffer to the pool. It must not be used afterwards.
 func (b *Buffer) Free() {
 	if cap(b.Bytes) > maxPooled {
 		return

@@ -15,7 +15,7 @@ type Region struct {
 	Attribution string
 }
 
-// AppendCoverage appends the regions of an endpoint as the API answers them.
+// AppendCoverage appends the regions of an endpoint as JSON.
 func AppendCoverage(dst []byte, list []Region) []byte {
 	dst = append(dst, `{"data":{"regions":[`...)
 	for i := range list {

@@ -20,22 +20,22 @@ const (
 	GeoJSON = "application/geo+json"
 )
 
-// StatusClientClosedRequest stands in the access log for a request whose client went away before there was a
-// response; nobody receives it.
+// StatusClientClosedRequest is the status in the access log for a request whose client closed the connection before
+// there was a response.
 const StatusClientClosedRequest = 499
 
-// Write answers 200 with a body.
+// Write writes a response with status 200.
 func Write(w http.ResponseWriter, mediaType string, body []byte) {
-	values := &[...]string{mediaType, strconv.Itoa(len(body))} // each a slice of its own, in one allocation
+	values := &[...]string{mediaType, strconv.Itoa(len(body))} // one allocation for both slices
 	h := w.Header()
 	h["Content-Type"] = values[0:1:1]
 	h["Content-Length"] = values[1:2:2]
 	w.WriteHeader(http.StatusOK)
-	_, _ = w.Write(body) // a client that has gone is nobody to tell
+	_, _ = w.Write(body) // an error means that the client has gone
 }
 
-// Failure is the response to an error of an engine. expected is false where the error is the service's own fault, so
-// that it belongs in the log. A region that cannot be read has been logged already.
+// Failure returns the response for an error of an engine. expected is false for a fault of the service, which should be
+// logged. A damaged or unavailable region has already been logged.
 func Failure(err error) (e apierror.Error, expected bool) {
 	var (
 		ready  apierror.Error
@@ -43,7 +43,7 @@ func Failure(err error) (e apierror.Error, expected bool) {
 		lost   *matching.NoRouteError
 		damage *region.DamageError
 		busy   *admission.OverloadError
-		// of a region without a file, or of anything else that is known to be unavailable
+		// such as regions.ErrUnavailable
 		unavailable interface{ Unavailable() bool }
 	)
 	switch {
@@ -71,7 +71,7 @@ func Failure(err error) (e apierror.Error, expected bool) {
 	return apierror.Internal(), false
 }
 
-// WriteFailure answers an error of an engine in a style, and reports whether the error belongs in the log.
+// WriteFailure writes the response for an error of an engine, and reports whether the error should be logged.
 func WriteFailure(w http.ResponseWriter, style apierror.Style, err error) (unexpected bool) {
 	e, expected := Failure(err)
 	if e.Status == StatusClientClosedRequest {

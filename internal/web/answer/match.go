@@ -1,4 +1,7 @@
-// Package response turns what the engines return into the responses of the API.
+// Package answer writes results of engines as responses of the API, and their errors as apierror.Errors.
+//
+// It computes nothing, and knows no handler. Start with http.go; match.go, places.go and coverage.go write one kind of
+// result each.
 package answer
 
 import (
@@ -19,8 +22,8 @@ const (
 	distanceDecimals   = 2
 )
 
-// AppendMatch appends a matched drive as the API answers it: coordinates as [lat,lng] and the length in metres. details
-// adds duration, tracepoints and, where they are known, confidence and ways.
+// AppendMatch appends a matched route as JSON: coordinates as [lat,lng] and the length in metres. details adds the
+// duration, the tracepoints and, if known, the confidence and the ways.
 func AppendMatch(dst []byte, m *matching.Result, details bool) []byte {
 	dst = append(dst, `{"coordinates":`...)
 	dst = appendLine(dst, m.Path, appendLatLng)
@@ -29,7 +32,7 @@ func AppendMatch(dst []byte, m *matching.Result, details bool) []byte {
 	return append(dst, '}')
 }
 
-// AppendMatchFeature appends a matched drive as a GeoJSON Feature, every position as [lng,lat].
+// AppendMatchFeature appends a matched route as a GeoJSON Feature, with positions as [lng,lat].
 func AppendMatchFeature(dst []byte, m *matching.Result, details bool) []byte {
 	dst = append(dst, `{"type":"Feature","geometry":{"type":"LineString","coordinates":`...)
 	dst = appendLine(dst, m.Path, appendLngLat)
@@ -38,7 +41,7 @@ func AppendMatchFeature(dst []byte, m *matching.Result, details bool) []byte {
 	return append(dst, `}}`...)
 }
 
-// AppendMatchPolyline appends a matched drive with its line as an encoded polyline of six decimals, latitude first.
+// AppendMatchPolyline appends a matched route with its line as an encoded polyline with six decimals, latitude first.
 func AppendMatchPolyline(dst []byte, m *matching.Result, details bool) []byte {
 	dst = append(dst, `{"polyline":"`...)
 	start := len(dst)
@@ -49,8 +52,8 @@ func AppendMatchPolyline(dst []byte, m *matching.Result, details bool) []byte {
 	return append(dst, '}')
 }
 
-// escapeBackslashes doubles each backslash of dst from start on: of a polyline's characters, which are ? to ~, the only
-// one that a JSON string cannot hold as it is.
+// escapeBackslashes doubles each backslash of dst from start. Of the characters of a polyline, ? to ~, only the
+// backslash must be escaped in JSON.
 func escapeBackslashes(dst []byte, start int) []byte {
 	n := bytes.Count(dst[start:], []byte{'\\'})
 	from := len(dst)
@@ -90,7 +93,7 @@ func appendLine(dst []byte, line orb.LineString, position position) []byte {
 	return append(dst, ']')
 }
 
-// appendMeasures appends everything but the line, without braces.
+// appendMeasures appends everything except the line, without braces.
 func appendMeasures(dst []byte, m *matching.Result, details bool, position position) []byte {
 	dst = append(dst, `"distance":`...)
 	dst = text.AppendRounded(dst, m.Distance, distanceDecimals)

@@ -8,7 +8,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 )
 
-// AppendPlaces appends the result of a reverse geocoding as the API answers it, with the position that was asked for.
+// AppendPlaces appends the result of a reverse geocoding request as JSON, with the requested position.
 func AppendPlaces(dst []byte, query orb.Point, r *geocoding.Result) []byte {
 	const queryDecimals = 6
 	dst = append(dst, `{"data":{"query":"`...)
@@ -57,7 +57,7 @@ func appendPlace(dst []byte, p *geocoding.Place) []byte {
 	return append(dst, '}')
 }
 
-// appendAddress appends an address: city, country and country_code always, the others when they are known.
+// appendAddress appends an address: always city, country and country_code, and the other parts if they are known.
 func appendAddress(dst []byte, a *geocoding.Address) []byte {
 	dst = append(dst, '{')
 	known := func(name, value string) {
@@ -82,7 +82,7 @@ func appendAddress(dst []byte, a *geocoding.Address) []byte {
 	return append(dst, '}')
 }
 
-// appendString appends a string in quotes. Bytes that are not UTF-8 become U+FFFD, which is all that the error says.
+// appendString appends a JSON string. Invalid UTF-8 becomes U+FFFD, which is what the ignored error reports.
 func appendString(dst []byte, s string) []byte {
 	dst, _ = jsontext.AppendQuote(dst, s)
 	return dst

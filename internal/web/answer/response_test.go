@@ -183,16 +183,3 @@ func TestWriteFailure(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkAppendMatch(b *testing.B) {
-	long := matching.Result{}
-	for i := range 10000 {
-		long.Path = append(long.Path, orb.Point{-75 - float64(i)*1e-4, 39 + float64(i)*1e-4})
-	}
-	var buf []byte
-	b.ReportAllocs()
-	for b.Loop() {
-		buf = AppendMatch(buf[:0], &long, false)
-	}
-	b.SetBytes(int64(len(buf)))
-}

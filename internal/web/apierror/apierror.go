@@ -1,5 +1,7 @@
-// Package apierror writes the service's error answers. There are two families of bodies, one of the platform
-// (tokens, accounts, reverse geocoding) and one of routing (map matching); every error can be written in both.
+// Package apierror defines the errors of the API and writes them as responses. There are two styles of bodies: platform
+// (tokens, accounts, reverse geocoding, tiles) and routing (map matching). Each error can be written in both.
+//
+// It does not convert errors of engines: package answer does. Start with Error, and with errors.go for all errors.
 package apierror
 
 import (
@@ -12,17 +14,17 @@ import (
 	"time"
 )
 
-// Style is a family of error bodies.
+// Style is a style of error bodies.
 type Style uint8
 
 const (
-	// Platform writes {"error": text} with a "code" where the error has one.
+	// Platform writes {"error": text}, with a "code" if the error has one.
 	Platform Style = iota
 	// Routing writes {"error": {"code", "message", "status"}}.
 	Routing
 )
 
-// ParseStyle reads a style's name in a configuration: "platform" (also ""), or "routing".
+// ParseStyle parses the name of a style: "platform" or "", or "routing".
 func ParseStyle(name string) (Style, error) {
 	switch name {
 	case "", "platform":
@@ -41,34 +43,34 @@ func (s Style) String() string {
 	return "platform"
 }
 
-// Error is a response that tells a client what went wrong. Its texts are shown to the client, so they never hold an
-// internal detail. The constructors of this package fill it in.
+// Error is an error response. Clients see its texts, so they contain no internal details. Use the constructors of this
+// package.
 type Error struct {
 	// Status is the HTTP status.
 	Status int
-	// RoutingStatus replaces Status in the routing style where it is not 0.
+	// RoutingStatus replaces Status in the routing style if it is not 0.
 	RoutingStatus int
 	// Code is the platform style's code; most errors have none.
 	Code string
 	// RoutingCode is the routing style's code.
 	RoutingCode string
-	// Message says what is wrong.
+	// Message describes the error.
 	Message string
-	// RoutingMessage replaces Message in the routing style where it is not empty.
+	// RoutingMessage replaces Message in the routing style if it is not empty.
 	RoutingMessage string
-	// Allow lists the methods of a resource that was asked with another one.
+	// Allow lists the allowed methods, for the Allow header.
 	Allow []string
-	// RetryAfter becomes a Retry-After header in whole seconds, rounded up, where it is positive.
+	// RetryAfter is the value of the Retry-After header, rounded up to whole seconds; 0 for none.
 	RetryAfter time.Duration
 	// Challenge is the value of WWW-Authenticate.
 	Challenge string
-	// RateLimit and RateLimitPolicy are the values of the headers of these names; most errors have none.
+	// RateLimit and RateLimitPolicy are the values of these headers; most errors have none.
 	RateLimit, RateLimitPolicy string
 
-	bodies *[Routing + 1][]byte // what Body returns, where that was written before
+	bodies *[Routing + 1][]byte // cached results of Body
 }
 
-// Error returns the message, so that an Error can travel as an error.
+// Error implements error.
 func (e Error) Error() string { return e.Message }
 
 type platformBody struct {
@@ -86,7 +88,7 @@ type routingDetail struct {
 	Status  int    `json:"status"`
 }
 
-// StatusOf returns the status that an error has in this style.
+// StatusOf returns the status of an error in this style.
 func (s Style) StatusOf(e Error) int {
 	if s == Routing && e.RoutingStatus != 0 {
 		return e.RoutingStatus
@@ -94,7 +96,7 @@ func (s Style) StatusOf(e Error) int {
 	return e.Status
 }
 
-// Body returns the JSON of an error in this style, with a final newline. It must not be changed.
+// Body returns the JSON of an error in this style, with a final newline. The caller must not change it.
 func (s Style) Body(e Error) []byte {
 	if e.bodies != nil {
 		return e.bodies[s]
@@ -112,15 +114,15 @@ func (s Style) Body(e Error) []byte {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(body) // strings and numbers alone: this cannot fail
+	_ = enc.Encode(body) // never fails for strings and numbers
 	return buf.Bytes()
 }
 
-// Write answers with an error. Answers that may depend on who asks (401, 403) or that must not outlive the moment (429,
-// 503) are marked no-store; for others the caller's Cache-Control stands.
+// Write writes an error response. Responses that depend on the client (401, 403) or are temporary (429, 503) get
+// no-store; others keep the Cache-Control header that the caller has set.
 func (s Style) Write(w http.ResponseWriter, e Error) {
 	h := w.Header()
-	// what was meant for another body
+	// headers of another body
 	delete(h, "Content-Encoding")
 	delete(h, "Etag")
 	delete(h, "Last-Modified")
@@ -133,7 +135,7 @@ func (s Style) Write(w http.ResponseWriter, e Error) {
 	status := s.StatusOf(e)
 	switch status {
 	case http.StatusRequestTimeout:
-		set("Connection", "close") // what is still to come of the body would be taken for the next request
+		set("Connection", "close") // the rest of the body would be read as the next request
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		set("Cache-Control", "no-store")
 	}
@@ -153,5 +155,5 @@ func (s Style) Write(w http.ResponseWriter, e Error) {
 	body := s.Body(e)
 	set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // a client that has gone is nobody to tell
+	_, _ = w.Write(body) // an error means that the client has gone
 }

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// FailedValidation: a body or parameter is wrong; message names it. 400 FAILED_VALIDATION in the platform style, 422
-// InvalidInput in the routing style.
+// FailedValidation is for an invalid body or parameter, which message names. It is 400 FAILED_VALIDATION in the
+// platform style, and 422 InvalidInput in the routing style.
 func FailedValidation(message string) Error {
 	return Error{
 		Status: http.StatusBadRequest, Code: "FAILED_VALIDATION",
@@ -15,10 +15,11 @@ func FailedValidation(message string) Error {
 	}
 }
 
-// InvalidInput is FailedValidation under the name it has in the routing style.
+// InvalidInput is FailedValidation by its name in the routing style.
 func InvalidInput(message string) Error { return FailedValidation(message) }
 
-// Unauthorized: no token, or one that is not valid; why is never told. sent says whether the request carried a token.
+// Unauthorized is for a missing or invalid token. It does not say why the token is invalid. sent is whether the request
+// had a token.
 func Unauthorized(sent bool) Error {
 	e := Error{
 		Status: http.StatusUnauthorized, Message: "invalid or missing api key",
@@ -32,8 +33,8 @@ func Unauthorized(sent bool) Error {
 	return e
 }
 
-// InsufficientScope: the token is valid but does not allow this. scope lists the scopes that are needed, separated by
-// spaces; empty where no scope would help.
+// InsufficientScope is for a valid token without the required rights. scope lists the required scopes, separated by
+// spaces; it is empty if no scope would help.
 func InsufficientScope(scope string) Error {
 	e := Error{
 		Status: http.StatusForbidden, Code: "INSUFFICIENT_SCOPE", RoutingCode: "InsufficientScope",
@@ -45,45 +46,45 @@ func InsufficientScope(scope string) Error {
 	return e
 }
 
-// Forbidden: this is not for whoever asks, whatever the token.
+// Forbidden is for requests that are not allowed with any token.
 func Forbidden(message string) Error {
 	return Error{Status: http.StatusForbidden, RoutingCode: "Forbidden", Message: message}
 }
 
-// Restricted: the token may not be used from where the request comes from; from where it may is never told.
+// Restricted is for requests that violate the restrictions of the token's account. It does not disclose them.
 func Restricted() Error {
 	return Error{Status: http.StatusForbidden, Code: "RESTRICTED", RoutingCode: "RESTRICTED",
 		Message: "the token may not be used from here"}
 }
 
-// NotFound: there is no such thing at this path.
+// NotFound is for a path or an object that does not exist.
 func NotFound(message string) Error {
 	return Error{Status: http.StatusNotFound, RoutingCode: "NotFound", Message: message}
 }
 
-// NoRoute: no drive on the road network fits the trace.
+// NoRoute is for a trace that matches no route.
 func NoRoute(message string) Error {
 	return Error{Status: http.StatusNotFound, RoutingCode: "NoRoute", Message: message}
 }
 
-// MethodNotAllowed: the path exists, and allow lists its methods.
+// MethodNotAllowed is for a method that the path does not support; allow lists those that it does.
 func MethodNotAllowed(allow ...string) Error {
 	return Error{Status: http.StatusMethodNotAllowed, RoutingCode: "MethodNotAllowed", Message: "method not allowed",
 		Allow: allow}
 }
 
-// InvalidTransition: the status of an account does not allow the change.
+// InvalidTransition is for a change that the status of an account does not allow.
 func InvalidTransition(message string) Error {
 	return Error{Status: http.StatusConflict, Code: "INVALID_TRANSITION", RoutingCode: "InvalidTransition",
 		Message: message}
 }
 
-// AccountLimit: the organization has as many service accounts as it can have.
+// AccountLimit is for an organization that has the maximum number of service accounts.
 func AccountLimit(message string) Error {
 	return Error{Status: http.StatusConflict, Code: "ACCOUNT_LIMIT", RoutingCode: "AccountLimit", Message: message}
 }
 
-// RequestTimeout: the body did not arrive in time.
+// RequestTimeout is for a body that did not arrive in time.
 func RequestTimeout() Error {
 	return Error{
 		Status: http.StatusRequestTimeout, RoutingCode: "RequestTimeout",
@@ -91,44 +92,44 @@ func RequestTimeout() Error {
 	}
 }
 
-// TooLarge: the body is larger than the endpoint takes.
+// TooLarge is for a body that is larger than the endpoint accepts.
 func TooLarge() Error {
 	return Error{Status: http.StatusRequestEntityTooLarge, RoutingCode: "TooLarge", Message: "request body too large"}
 }
 
-// UnsupportedMediaType: the body is of a kind that the endpoint does not read.
+// UnsupportedMediaType is for a body of a type that the endpoint does not accept.
 func UnsupportedMediaType() Error {
 	return Error{Status: http.StatusUnsupportedMediaType, RoutingCode: "UnsupportedMediaType",
 		Message: "unsupported media type"}
 }
 
-// TooManyRequests: somebody asks more often than is allowed, and may again after a while.
+// TooManyRequests is for a client that exceeds a rate limit.
 func TooManyRequests(message string, retryAfter time.Duration) Error {
 	return Error{Status: http.StatusTooManyRequests, RoutingCode: "TooManyRequests", Message: message,
 		RetryAfter: retryAfter}
 }
 
-// Internal: an error of the service itself.
+// Internal is for an unexpected error of the service.
 func Internal() Error {
 	return Error{Status: http.StatusInternalServerError, RoutingCode: "InternalError", Message: "internal server error"}
 }
 
-// BadGateway: a service behind this one sent an invalid response.
+// BadGateway is for an invalid response of an upstream service.
 func BadGateway() Error {
 	return Error{Status: http.StatusBadGateway, RoutingCode: "BadGateway", Message: "bad gateway"}
 }
 
-// Unavailable: something that the response needs cannot be reached at the moment.
+// Unavailable is for a request that needs something that is temporarily unavailable.
 func Unavailable() Error {
 	return Error{Status: http.StatusServiceUnavailable, RoutingCode: "Unavailable", Message: "service unavailable"}
 }
 
-// TooSlow: the store takes too long over a query.
+// TooSlow is for a query that takes the store too long.
 func TooSlow() Error {
 	return Error{Status: http.StatusServiceUnavailable, RoutingCode: "Unavailable", Message: "the query takes too long"}
 }
 
-// Busy: other requests use what this one needs, and it is worth to try again after a while.
+// Busy is for a request that would have to wait too long for others.
 func Busy(retryAfter time.Duration) Error {
 	return Error{
 		Status: http.StatusServiceUnavailable, RoutingCode: "Unavailable", Message: "too many requests are under way",
@@ -136,7 +137,7 @@ func Busy(retryAfter time.Duration) Error {
 	}
 }
 
-// Timeout: the response took too long to make.
+// Timeout is for a response that took too long.
 func Timeout() Error {
 	return Error{Status: http.StatusGatewayTimeout, RoutingCode: "Timeout", Message: "timeout"}
 }

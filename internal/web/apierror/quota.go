@@ -6,14 +6,13 @@ import (
 	"time"
 )
 
-// Quota is a kind of quotas as clients are told of it. What is the same in all answers about it is written once, since
-// a client that is refused may well go on to ask.
+// Quota is a kind of quotas, with the cached body of its error, since a client may send many requests that exceed it.
 type Quota struct {
 	name     string
 	exceeded Error
 }
 
-// NewQuota returns the kind of quotas of a name of letters, digits and hyphens.
+// NewQuota returns a kind of quotas. Its name has only letters, digits and hyphens.
 func NewQuota(name string) *Quota {
 	e := Error{
 		Status: http.StatusTooManyRequests, Code: "QUOTA_EXCEEDED", RoutingCode: "QUOTA_EXCEEDED",
@@ -23,7 +22,7 @@ func NewQuota(name string) *Quota {
 	return &Quota{name, e}
 }
 
-// QuotaUse is how a quota stands.
+// QuotaUse is the state of a quota.
 type QuotaUse struct {
 	Limit     int64         // for each window
 	Remaining int64         // of this window
@@ -31,7 +30,7 @@ type QuotaUse struct {
 	Reset     time.Duration // until the next window, in whole seconds
 }
 
-// Exceeded: the quota is used up until its next window. The headers are those of
+// Exceeded is for a request that exceeds the quota in this window. It has the headers of
 // draft-ietf-httpapi-ratelimit-headers-10.
 func (q *Quota) Exceeded(use QuotaUse) Error {
 	var room [160]byte
@@ -44,7 +43,7 @@ func (q *Quota) Exceeded(use QuotaUse) Error {
 	return e
 }
 
-// appendItem appends an item of a structured field, which has the quota's name and two parameters.
+// appendItem appends an item of a structured field: the quota's name with two parameters.
 func (q *Quota) appendItem(b []byte, quantity string, n int64, seconds string, d time.Duration) []byte {
 	const largest = 999_999_999_999_999 // the largest integer of a structured field (RFC 9651)
 	b = append(append(append(b, '"'), q.name...), '"')

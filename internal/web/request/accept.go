@@ -1,4 +1,8 @@
-// Package accept reads what a client accepts.
+// Package request reads requests: tokens, JSON bodies, query parameters, Accept headers, CORS and paths. Its limits
+// bound the work and the memory for any request, and its errors can be shown to clients. It also removes tokens from
+// queries and from log lines, and writes JSON responses.
+//
+// It does not verify tokens: package credential does. Start with token.go, body.go and query.go.
 package request
 
 import (
@@ -8,8 +12,7 @@ import (
 	"strings"
 )
 
-// AcceptsGzip reports whether a client wants what can be had compressed by gzip that way: it names gzip in Accept-Encoding,
-// and does not like it less as it is.
+// AcceptsGzip reports whether Accept-Encoding names gzip with a weight that is not below that of identity.
 func AcceptsGzip(h http.Header) bool {
 	var zipped, plain float64
 	for _, line := range h["Accept-Encoding"] {
@@ -26,8 +29,8 @@ func AcceptsGzip(h http.Header) bool {
 	return zipped > 0 && zipped >= plain
 }
 
-// PreferredType returns the media type, of those that can be had, which a client likes best; the first of them where it likes
-// several the same, says nothing, or accepts none.
+// PreferredType returns the offered media type that a client prefers. It is the first one if the client prefers
+// several, has no preference, or accepts none.
 func PreferredType(h http.Header, offers ...string) string {
 	best, most := offers[0], -1.0
 	for _, offer := range offers {
@@ -38,7 +41,7 @@ func PreferredType(h http.Header, offers ...string) string {
 	return best
 }
 
-// typeWeight is how much a client likes a media type, by the most specific range that it is in.
+// typeWeight returns the weight of a media type, by its most specific range.
 func typeWeight(lines []string, offer string) (liked float64) {
 	group, _, _ := strings.Cut(offer, "/")
 	specific := -1
@@ -61,8 +64,7 @@ func typeWeight(lines []string, offer string) (liked float64) {
 	return liked
 }
 
-// weight is how much a client likes an encoding or a type: 1 where it does not say, 0 where it refuses it or says
-// nonsense.
+// weight reads a q parameter: 1 without one, 0 if it is malformed.
 func weight(parameter string) float64 {
 	_, q, found := strings.Cut(parameter, "=")
 	if !found {

@@ -1,5 +1,3 @@
-// Package httpjson reads JSON request bodies as the service's endpoints want them, and writes JSON answers: bounded,
-// strict, and with errors that name the field.
 package request
 
 import (
@@ -16,12 +14,11 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/web/apierror"
 )
 
-// SmallBody is the limit, in bytes, of the bodies of tokens, accounts and the admin API.
+// SmallBody is the maximum size, in bytes, of bodies of the token, account and admin APIs.
 const SmallBody = 16 << 10
 
-// ContentType returns the media type of a request's body without its parameters, in lower case; "application/json"
-// where the request names none. ok is false if it cannot be read as text in UTF-8: a malformed header, another
-// charset, or a content encoding.
+// ContentType returns the media type of a request's body without parameters, in lower case. The default is
+// "application/json". ok is false for a malformed header, a charset other than UTF-8, or a content encoding.
 func ContentType(r *http.Request) (media string, ok bool) {
 	if enc := r.Header.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {
 		return "", false
@@ -42,36 +39,35 @@ func ContentType(r *http.Request) (media string, ok bool) {
 }
 
 const (
-	// bodyCost is the memory that a byte of a body counts for: for itself, and for what it takes to understand it.
+	// bodyCost is the memory in bytes that a byte of a body counts for: itself, and its parsed form.
 	bodyCost = 2
-	// firstPart is how much memory a body gets before any of it has come, in bytes.
+	// firstPart is the memory that a body gets before any of it has arrived, in bytes.
 	firstPart = 32 << 10
 )
 
-// ReadBody reads a request's body of at most limit bytes. The error is an apierror.Error: TooLarge, Busy where there
-// is no memory for it, RequestTimeout for one that the server has given up waiting for, or FailedValidation for one
-// that broke off.
-func ReadBody(r *http.Request, limit int64, hold *admission.Hold) ([]byte, error) {
+// ReadBody reads a request's body of at most limit bytes. The error is an apierror.Error: TooLarge, Busy if there is no
+// memory, RequestTimeout if the server's timeout has expired, or FailedValidation if the body ended early.
+func ReadBody(r *http.Request, limit int64, memory *admission.Reservation) ([]byte, error) {
 	if r.Body == nil {
 		return nil, nil
 	}
 	if r.ContentLength > limit {
-		linger(r, limit)
+		drainExcess(r, limit)
 		return nil, apierror.TooLarge()
 	}
-	body, err := Receive(r, limit, hold)
+	body, err := Receive(r, limit, memory)
 	var maxBytes *http.MaxBytesError
 	var busy *admission.OverloadError
 	switch {
 	case err == nil:
 		return body, nil
 	case errors.Is(err, ErrBodyTooLarge):
-		linger(r, limit)
+		drainExcess(r, limit)
 		return nil, apierror.TooLarge()
 	case errors.As(err, &maxBytes):
 		return nil, apierror.TooLarge()
 	case errors.As(err, &busy):
-		linger(r, limit)
+		drainExcess(r, limit)
 		return nil, apierror.Busy(busy.RetryAfter)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return nil, apierror.RequestTimeout()
@@ -82,18 +78,18 @@ func ReadBody(r *http.Request, limit int64, hold *admission.Hold) ([]byte, error
 // ErrBodyTooLarge is the error of Receive for a body that is larger than the limit.
 var ErrBodyTooLarge = errors.New("the body is larger than the limit")
 
-// Receive reads a body of at most limit bytes into memory that hold has to allow, for as long as the body is used. It
-// takes memory as it comes, whatever length it claims to have. The error is ErrTooLarge, after one byte more than the
-// limit, an *admission.OverloadError, the error of the request's context or that of the body; with it comes what was
-// read before.
-func Receive(r *http.Request, limit int64, hold *admission.Hold) (body []byte, err error) {
-	expected := min(limit, r.ContentLength) // where it ends, as far as that is known
+// Receive reads a body of at most limit bytes. It reserves memory while the body arrives, independent of the announced
+// length; the caller keeps the reservation for as long as it uses the body. The error is ErrBodyTooLarge after one byte
+// more than the limit, an *admission.OverloadError, or that of the request's context or of the body. It comes with the
+// part that was read.
+func Receive(r *http.Request, limit int64, memory *admission.Reservation) (body []byte, err error) {
+	expected := min(limit, r.ContentLength) // size, as far as it is known
 	if r.ContentLength < 0 {
 		expected = min(limit, firstPart)
 	}
-	from := &polite{Reader: r.Body}
+	from := &yieldingReader{Reader: r.Body}
 	for {
-		if err := hold.Resize(r.Context(), bodyCost*expected); err != nil {
+		if err := memory.Resize(r.Context(), bodyCost*expected); err != nil {
 			return body, err
 		}
 		switch body, err = readUpTo(from, body, expected); {
@@ -104,7 +100,7 @@ func Receive(r *http.Request, limit int64, hold *admission.Hold) (body []byte, e
 		case expected >= limit:
 			return body, ErrBodyTooLarge
 		}
-		expected = min(limit, max(4*expected, firstPart)) // more than before, whatever length was claimed
+		expected = min(limit, max(4*expected, firstPart)) // more than announced
 	}
 }
 
@@ -112,7 +108,7 @@ func Receive(r *http.Request, limit int64, hold *admission.Hold) (body []byte, e
 func readUpTo(from io.Reader, body []byte, expected int64) ([]byte, error) {
 	for int64(len(body)) <= expected {
 		if len(body) == cap(body) {
-			// One byte more, to see the end.
+			// One byte more, to notice the end.
 			next := min(expected+1, max(firstPart, 2*int64(len(body))))
 			body = slices.Grow(body, int(next)-len(body))
 		}
@@ -124,15 +120,14 @@ func readUpTo(from io.Reader, body []byte, expected int64) ([]byte, error) {
 	return body, nil
 }
 
-// polite reads a part at a time and lets others work in between. A client that sends faster than its body is read
-// would otherwise keep a processor until the Go scheduler takes it away, ten milliseconds later, and many such
-// clients all of them.
-type polite struct {
+// yieldingReader yields the processor after each 64 KiB. A client that sends faster than its body is read would
+// otherwise use a processor until the Go scheduler preempts it after 10 ms.
+type yieldingReader struct {
 	io.Reader
-	read int // since others were let work
+	read int // since it last yielded
 }
 
-func (p *polite) Read(part []byte) (int, error) {
+func (p *yieldingReader) Read(part []byte) (int, error) {
 	const much = 64 << 10
 	n, err := p.Reader.Read(part[:min(len(part), much)])
 	if p.read += n; p.read >= much {
@@ -142,22 +137,22 @@ func (p *polite) Read(part []byte) (int, error) {
 	return n, err
 }
 
-// linger throws away what follows of a body that is somewhat too large. Many clients send the whole body before they
-// read the response, and would see a broken connection instead of it. A much larger body is not waited for, and a
-// client that asked first (Expect) sends none.
-func linger(r *http.Request, limit int64) {
+// drainExcess discards the rest of a body that is somewhat too large. Many clients send the whole body before they read
+// the response, and would otherwise only see a broken connection. It does not wait for a much larger body, or for a
+// client that sent an Expect header.
+func drainExcess(r *http.Request, limit int64) {
 	if r.ContentLength <= 4*limit && r.Header.Get("Expect") == "" {
-		_, _ = io.CopyN(io.Discard, &polite{Reader: r.Body}, 4*limit) // the response is the same whatever comes of it
+		_, _ = io.CopyN(io.Discard, &yieldingReader{Reader: r.Body}, 4*limit) // an error does not change the response
 	}
 }
 
-// ReadObject reads a request's body of at most limit bytes as one JSON object, by Unmarshal. The error is
-// UnsupportedMediaType, one of ReadBody, or FailedValidation with what Unmarshal says.
-func ReadObject(r *http.Request, limit int64, hold *admission.Hold, dst any) error {
+// ReadObject reads a request's body of at most limit bytes as a JSON object, with UnmarshalObject. The error is
+// UnsupportedMediaType, one of ReadBody, or FailedValidation with the error of UnmarshalObject.
+func ReadObject(r *http.Request, limit int64, memory *admission.Reservation, dst any) error {
 	if media, ok := ContentType(r); !ok || media != "application/json" {
 		return apierror.UnsupportedMediaType()
 	}
-	body, err := ReadBody(r, limit, hold)
+	body, err := ReadBody(r, limit, memory)
 	if err != nil {
 		return err
 	}

@@ -105,7 +105,7 @@ func TestReadObject(t *testing.T) {
 	} {
 		r := httptest.NewRequest(http.MethodPost, "/", tc.body)
 		r.Header.Set(tc.header[0], tc.header[1])
-		err := ReadObject(r, limit, new(admission.Hold), new(map[string]any))
+		err := ReadObject(r, limit, new(admission.Reservation), new(map[string]any))
 		if answer, _ := errors.AsType[apierror.Error](err); answer.Status != tc.status || (err == nil) != (tc.status == 0) {
 			t.Errorf("%s: got %d %v, want %d", name, answer.Status, err, tc.status)
 		}
@@ -115,7 +115,7 @@ func TestReadObject(t *testing.T) {
 		r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(`{"abc":12}`))
 		r.ContentLength = length
 		var o map[string]any
-		if err := ReadObject(r, 100, new(admission.Hold), &o); err != nil || len(o) != 1 {
+		if err := ReadObject(r, 100, new(admission.Reservation), &o); err != nil || len(o) != 1 {
 			t.Errorf("length %d: %v, %v", length, o, err)
 		}
 	}
@@ -172,7 +172,7 @@ func TestTooLargeIsRead(t *testing.T) {
 		r := httptest.NewRequest(http.MethodPost, "/", &body)
 		r.ContentLength = c.length
 		r.Header.Set("Expect", c.expect)
-		_, err := ReadBody(r, limit, new(admission.Hold))
+		_, err := ReadBody(r, limit, new(admission.Reservation))
 		read := c.size - body.N
 		if e, _ := errors.AsType[apierror.Error](err); e.Status != 413 || read > c.most || c.most == c.size && read < c.most {
 			t.Errorf("%s: error %v, %d bytes were read, want %d", name, err, read, c.most)

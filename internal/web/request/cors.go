@@ -1,4 +1,3 @@
-// Package crossorigin lets the scripts of web pages read responses (CORS).
 package request
 
 import (
@@ -10,17 +9,17 @@ import (
 	"github.com/rs/cors"
 )
 
-// exposed are the response headers that pages may read besides those that browsers show to all.
+// exposed are response headers that pages may read, beside those that browsers always expose.
 const exposed = "Retry-After, RateLimit, RateLimit-Policy"
 
-// CORS says which pages may read responses. A nil Policy adds nothing to any response.
+// CORS is a policy of which web pages may read responses. A nil policy adds nothing to responses.
 type CORS struct {
 	rules *cors.Cors
-	sole  string // the only value that Access-Control-Allow-Origin can have, where there is one
+	sole  string // the only possible value of Access-Control-Allow-Origin, if there is only one
 }
 
-// NewCORS returns the policy of a list of origins such as https://app.example.com and https://*.example.com, or * for all,
-// and of methods. It is nil for no origins.
+// NewCORS returns a policy for a list of origins, such as https://app.example.com and https://*.example.com, or * for
+// all, and for methods. It returns nil for no origins.
 func NewCORS(origins []string, methods ...string) (*CORS, error) {
 	if len(origins) == 0 {
 		return nil, nil
@@ -49,8 +48,7 @@ func NewCORS(origins []string, methods ...string) (*CORS, error) {
 	return p, nil
 }
 
-// Preflight answers a browser's question before it sends a request, and reports whether the request was one. Such a
-// request has no token.
+// Preflight answers a preflight request, and reports whether the request was one. Preflight requests have no token.
 func (p *CORS) Preflight(w http.ResponseWriter, r *http.Request) bool {
 	if p == nil || r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" {
 		return false
@@ -59,7 +57,7 @@ func (p *CORS) Preflight(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// Allow sets the headers of a response, in place of those that an upstream has set.
+// Allow sets the headers of a response, and replaces those of an upstream service.
 func (p *CORS) Allow(h http.Header, r *http.Request) {
 	if p == nil {
 		return
@@ -68,14 +66,14 @@ func (p *CORS) Allow(h http.Header, r *http.Request) {
 	h.Del("Access-Control-Allow-Credentials")
 	p.rules.HandlerFunc(headerOnly{h}, r)
 	if p.sole != "" && r.Header.Get("Origin") == "" {
-		h.Set("Access-Control-Allow-Origin", p.sole) // no page asks, and only one answer is possible
+		h.Set("Access-Control-Allow-Origin", p.sole) // not from a page, and there is only one possible value
 	}
 	if h.Get("Access-Control-Allow-Origin") != "" {
 		h.Add("Access-Control-Expose-Headers", exposed)
 	}
 }
 
-// headerOnly is a response of which only headers are set.
+// headerOnly is a response writer for headers only.
 type headerOnly struct{ header http.Header }
 
 func (w headerOnly) Header() http.Header         { return w.header }

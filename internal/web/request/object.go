@@ -12,7 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// strict refuses unknown fields, and null in place of a value. The library refuses duplicate names and invalid UTF-8,
+// strict refuses unknown fields, and null instead of a value. The library refuses duplicate names and invalid UTF-8,
 // and matches names exactly.
 var strict = json.JoinOptions(
 	json.RejectUnknownMembers(true),
@@ -25,8 +25,8 @@ var strict = json.JoinOptions(
 )
 
 // UnmarshalObject reads a JSON object into a struct or a map. The error names the field that is wrong, such as
-// "quotas: element 0: limit: must be a number", and is fit for the client. A field that the object lacks stays as it
-// is; a jsontext.Value takes any value, null included.
+// "quotas: element 0: limit: must be a number", and can be shown to clients. Fields that are missing stay unchanged; a
+// jsontext.Value accepts any value, including null.
 func UnmarshalObject(body []byte, dst any) error {
 	err := json.Unmarshal(body, dst, strict)
 	if err == nil {
@@ -47,7 +47,7 @@ func UnmarshalObject(body []byte, dst any) error {
 	return errors.New("body: must be a JSON object")
 }
 
-// fieldPath is where a value is, as errors have it. It says no more than the first steps there.
+// fieldPath returns the position of a value for an error, at most four steps.
 func fieldPath(at jsontext.Pointer) string {
 	const most = 4
 	var parts []string
@@ -63,7 +63,7 @@ func fieldPath(at jsontext.Pointer) string {
 	return strings.Join(parts, ": ")
 }
 
-// member is fieldPath for the name of a field, which may be anything.
+// member is fieldPath for a position that ends in the name of a field.
 func member(at jsontext.Pointer) string {
 	name := printable(at.LastToken())
 	if parent := at.Parent(); parent != "" {
@@ -72,7 +72,7 @@ func member(at jsontext.Pointer) string {
 	return name
 }
 
-// printable is a field's name as it may stand in an error: quoted where it is not plain words, cut where it is long.
+// printable returns a field's name for an error: quoted if it has special characters, and shortened if it is long.
 func printable(name string) string {
 	const plain = "_- 0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 	if name == "" || strings.Trim(name, plain) != "" {
@@ -81,7 +81,7 @@ func printable(name string) string {
 	return fmt.Sprintf("%.64s", name)
 }
 
-// kind is what JSON calls a type.
+// kind returns the JSON name of a type.
 func kind(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Pointer:

@@ -1,6 +1,3 @@
-// Package endpoint tells whether a request is for the path at which an endpoint stands. An endpoint answers at its
-// path and nowhere else, so that a rule about that path, on this server or in front of it, holds for every way
-// in.
 package request
 
 import (
@@ -10,11 +7,11 @@ import (
 	"strings"
 )
 
-// Prefix is the path at which an endpoint stands, without a slash at its end; "" is the top of a site.
+// Prefix is the path of an endpoint without a trailing slash; "" is the root of a site. An endpoint responds only at
+// exactly this path, so that rules for the path, in Caddy or in a proxy, cannot be bypassed.
 type Prefix string
 
-// ParsePrefix reads a prefix in a configuration: a path that begins with a slash, as it is after decoding. A slash at
-// its end says nothing. The error names what is wrong.
+// ParsePrefix parses a prefix of a configuration: a decoded path that begins with a slash. A trailing slash is ignored.
 func ParsePrefix(text string) (Prefix, error) {
 	trimmed := strings.TrimSuffix(text, "/")
 	switch {
@@ -29,7 +26,7 @@ func ParsePrefix(text string) (Prefix, error) {
 	return Prefix(trimmed), nil
 }
 
-// Path is the path of the endpoint itself: "/" at the top of a site.
+// Path returns the path of the endpoint: "/" at the root of a site.
 func (p Prefix) Path() string {
 	if p == "" {
 		return "/"
@@ -37,20 +34,20 @@ func (p Prefix) Path() string {
 	return string(p)
 }
 
-// Below returns what follows the prefix in a path: "" at the prefix itself, else a text that begins with a slash. ok is
-// false for a path that is elsewhere.
+// Below returns the part of a path after the prefix: "" at the prefix itself, and otherwise a text that begins with a
+// slash. ok is false for other paths.
 //
-// The comparison is exact. A path with a letter of the other case, doubled slashes, dot segments or characters that are
-// percent-encoded without need is the path of nothing: a rule that compares texts would not see that it is the same.
+// The comparison is exact: a path with another case, doubled slashes, dot segments or unnecessary percent-encoding does
+// not match, since rules that compare paths would not match it either.
 func (p Prefix) Below(u *url.URL) (rest string, ok bool) {
-	if u.RawPath != "" { // the encoding is not the one that the decoded path needs
+	if u.RawPath != "" { // with unnecessary percent-encoding
 		return "", false
 	}
 	rest, ok = strings.CutPrefix(u.Path, string(p))
 	switch {
 	case !ok || rest != "" && rest[0] != '/':
 		return "", false
-	case p == "" && rest == "/": // the top of a site has no other form
+	case p == "" && rest == "/": // the root of a site
 		rest = ""
 	}
 	return rest, true

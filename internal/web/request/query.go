@@ -1,7 +1,7 @@
-// Package urlquery reads the parameters of a URL's query in place, removes them, and hides them from logs. It is there
-// beside net/url for the requests that come by the thousands: nothing is decoded or allocated that nobody asks for,
-// long traces included, and a + that was not percent-encoded can be part of a number.
 package request
+
+// Unlike net/url, the functions for queries decode and allocate only what is needed, and a + that is not encoded can be
+// part of a number.
 
 import (
 	"errors"
@@ -10,14 +10,14 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/base/text"
 )
 
-// QueryValue is the value of one parameter, as it stands in the query.
+// QueryValue is the encoded value of a query parameter.
 type QueryValue struct {
 	Raw     string
 	Present bool
 }
 
-// ScanQuery finds parameters in a query: values[i] becomes that of names[i]. Names are compared after decoding; parameters
-// of other names are passed over. repeated is the first name that stands more than once, "" if none does.
+// ScanQuery finds parameters in a query, and sets values[i] to the value of names[i]. Names are compared after
+// decoding. Other parameters are skipped. repeated is the first name that appears more than once, or "".
 func ScanQuery(query string, names []string, values []QueryValue) (repeated string) {
 	clear(values)
 	for rest := query; rest != ""; {
@@ -36,7 +36,7 @@ func ScanQuery(query string, names []string, values []QueryValue) (repeated stri
 	return ""
 }
 
-// indexOf returns which of some names a name of a query is; -1 for none.
+// indexOf returns the index of the name that an encoded name equals, or -1.
 func indexOf(names []string, raw string) int {
 	for i, name := range names {
 		if raw == name {
@@ -53,19 +53,19 @@ func indexOf(names []string, raw string) int {
 	return -1
 }
 
-// escapes are the characters that decoding makes others of.
+// escapes are the characters that decoding changes.
 const escapes = "%+"
 
-// encoded is how many bytes a byte may take in a query: a percent sign and two digits.
+// encoded is the maximum number of bytes for a byte in a query: a percent sign and two digits.
 const encoded = 3
 
-// named reports whether a pair of a query is of this name, with or without a value.
+// named reports whether a pair of a query has this name.
 func named(pair, name string) bool {
 	raw, _, _ := strings.Cut(pair, "=")
 	return raw == name || strings.ContainsAny(raw, escapes) && decodesTo(raw, name)
 }
 
-// decodesTo reports whether a name of a query is another one when it has been decoded.
+// decodesTo reports whether the decoded form of a name equals another name.
 func decodesTo(raw, name string) bool {
 	if len(raw) < len(name) || len(raw) > encoded*len(name) {
 		return false
@@ -74,14 +74,14 @@ func decodesTo(raw, name string) bool {
 	return err == nil && string(decoded) == name
 }
 
-// ErrEscape says that a percent sign is not followed by two hexadecimal digits.
+// ErrEscape means that a percent sign is not followed by two hexadecimal digits.
 var ErrEscape = errors.New("a percent-encoding is not well-formed")
 
-// ErrQueryTooLong says that a value is longer than its reader takes.
+// ErrQueryTooLong means that a value is longer than the caller accepts.
 var ErrQueryTooLong = errors.New("is too long")
 
-// Text returns the decoded value of at most longest bytes, a + standing for a space as forms have it. The error is
-// ErrEscape or ErrTooLong; a value that is far too long is not looked at.
+// Text returns the decoded value of at most longest bytes, with a + as a space. The error is ErrEscape or
+// ErrQueryTooLong. A value that is far too long is not read.
 func (v QueryValue) Text(longest int) (string, error) {
 	if len(v.Raw) > encoded*longest {
 		return "", ErrQueryTooLong
@@ -99,14 +99,14 @@ func (v QueryValue) Text(longest int) (string, error) {
 	return string(text), nil
 }
 
-// AppendNumbers appends the decoded value of a parameter that holds numbers between other characters: a + is a space,
-// but in an exponent (1e+2) it is a +.
+// AppendNumbers appends the decoded value of a parameter that contains numbers between other characters. A + is a
+// space, except in an exponent (1e+2).
 func (v QueryValue) AppendNumbers(dst []byte) ([]byte, error) {
 	return appendDecoded(dst, v.Raw, plusInExponent)
 }
 
-// Number reads a value that is one number in JSON's grammar, a leading + allowed, encoded or not. ok is false for
-// anything else and for a number too large for a float64.
+// Number reads a value that is one number in JSON's grammar. A leading + is allowed, encoded or not. ok is false for
+// anything else, and for a number that is too large for a float64.
 func (v QueryValue) Number() (number float64, ok bool) {
 	const longest = 256 // a float64 has no use for more digits
 	if len(v.Raw) > encoded*longest {
@@ -119,7 +119,7 @@ func (v QueryValue) Number() (number float64, ok bool) {
 	return text.ParseNumber(decoded)
 }
 
-// plus says what a + in the query stands for.
+// plus is the meaning of a + in a query.
 type plus uint8
 
 const (

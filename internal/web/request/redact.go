@@ -2,14 +2,13 @@ package request
 
 import "strings"
 
-// redacted stands in place of a token in what is logged.
+// redacted replaces tokens in logs.
 const redacted = "REDACTED"
 
-// RedactParameter replaces the value of a query parameter wherever it stands in a text, which may be a URL, hold one, or be
-// no well-formed URL at all. Any character of the name and the sign behind it may be percent-encoded, or of the
-// other case, a name that only ends like the parameter's counts too, and a value goes on to the next ampersand: better
-// too little is logged than too much. The result is the text itself, without an allocation, if the parameter is not in
-// it.
+// RedactParameter replaces the value of a query parameter everywhere in a text, such as a URL, a part of one, or a
+// malformed one. It redacts too much rather than too little: the name and the = may be percent-encoded or have another
+// case, a name that ends with that of the parameter counts, too, and a value ends only at an ampersand. It returns the
+// text itself, without an allocation, if the parameter is not in it.
 func RedactParameter(text, parameter string) string {
 	if parameter == "" {
 		return text
@@ -44,7 +43,7 @@ func RedactParameter(text, parameter string) string {
 	return out.String()
 }
 
-// nameAt returns the length of the parameter's name and the equals sign with which a text begins; 0 if it does not.
+// nameAt returns the length of the parameter's name and equals sign at the start of a text, or 0.
 func nameAt(text, parameter string) int {
 	at := 0
 	for i := 0; i <= len(parameter); i++ {

@@ -2,8 +2,8 @@ package request
 
 import "strings"
 
-// RemoveParameter removes every occurrence of a parameter from a query; every other byte stays as it is. The result is the query
-// itself, without an allocation, if the parameter is not in it.
+// RemoveParameter removes every occurrence of a parameter from a query, and keeps every other byte. It returns the
+// query itself, without an allocation, if the parameter is not in it.
 func RemoveParameter(query, parameter string) string {
 	at := 0
 	for {
@@ -32,8 +32,8 @@ func RemoveParameter(query, parameter string) string {
 	return kept.String()
 }
 
-// RemoveFromURI is Remove for what follows the question mark of a request's target; a question mark with nothing left
-// behind it goes too. A number sign is a byte like any other there.
+// RemoveFromURI is RemoveParameter for the query of a request's target. It removes the question mark, too, if nothing
+// is left after it. A # is an ordinary character there.
 func RemoveFromURI(uri, parameter string) string {
 	head, query, _ := strings.Cut(uri, "?")
 	left := RemoveParameter(query, parameter)
@@ -46,7 +46,8 @@ func RemoveFromURI(uri, parameter string) string {
 	return head + "?" + left
 }
 
-// RemoveFromReferer is RemoveFromURI for a URL that may have a fragment, from which the parameter is removed too.
+// RemoveFromReferer is RemoveFromURI for a URL that may have a fragment. It removes the parameter from the fragment,
+// too.
 func RemoveFromReferer(uri, parameter string) string {
 	uri, fragment, has := strings.Cut(uri, "#")
 	uri = RemoveFromURI(uri, parameter)

@@ -1,4 +1,3 @@
-// Package bearer finds bearer tokens in requests (RFC 6750).
 package request
 
 import (
@@ -7,30 +6,30 @@ import (
 	"strings"
 )
 
-// Errors of Find. Their texts are for the log.
+// Errors of FindToken. Their texts are for the log.
 var (
-	// ErrRepeated: a header or parameter that carries a token appears more than once.
+	// ErrRepeatedToken means that a header or parameter with a token appears more than once.
 	ErrRepeatedToken = errors.New("repeated credential")
-	// ErrTwo: the header and a parameter, or two parameters, carry a token.
+	// ErrTwoTokens means that there is a token both in the header and in a parameter, or in two parameters.
 	ErrTwoTokens = errors.New("two credentials")
-	// ErrMalformed: the parameter cannot be decoded.
+	// ErrMalformedToken means that the parameter cannot be decoded.
 	ErrMalformedToken = errors.New("malformed credential")
-	// ErrTooLong: the token is longer than any that a service of this kind takes. Nothing of it has been looked at.
+	// ErrTokenTooLong means that the token is longer than all valid tokens. It was not read.
 	ErrTokenTooLong = errors.New("longer than 4 KiB")
 )
 
-// Errors are all of them.
+// Errors lists all errors of FindToken.
 var Errors = []error{ErrRepeatedToken, ErrTwoTokens, ErrMalformedToken, ErrTokenTooLong}
 
 const (
 	scheme = "bearer"
 
-	// maxLength is the length of the longest token, in bytes. A request may hold a far longer one, and decoding it or
-	// hashing it to look it up would be work that anybody can ask for.
+	// maxLength is the maximum length of a token, in bytes. Longer ones are refused before the work of decoding or
+	// hashing.
 	maxLength = 4096
 )
 
-// QueryToken returns the value of a query parameter, decoded; "" if it is absent or empty.
+// QueryToken returns the decoded value of a query parameter; "" if it is missing or empty.
 func QueryToken(query, parameter string) (token string, err error) {
 	var value [1]QueryValue
 	if ScanQuery(query, []string{parameter}, value[:]) != "" {
@@ -46,13 +45,13 @@ func QueryToken(query, parameter string) (token string, err error) {
 	return token, nil
 }
 
-// HeaderToken returns the token of the Authorization header; "" if there is none, or another scheme than Bearer.
+// HeaderToken returns the bearer token of the Authorization header; "" if there is none.
 func HeaderToken(h http.Header) (token string, err error) {
 	token, _, err = readHeader(h)
 	return token, err
 }
 
-// readHeader also tells whether the header carries credentials of another scheme.
+// readHeader also returns whether the header has credentials of another scheme.
 func readHeader(h http.Header) (token string, other bool, err error) {
 	values := h["Authorization"]
 	switch len(values) {
@@ -74,8 +73,8 @@ func readHeader(h http.Header) (token string, other bool, err error) {
 	return token, false, nil
 }
 
-// FindToken returns the one token of a request: that of the Authorization header or of one of the query parameters. It is ""
-// if there is none.
+// FindToken returns the token of a request, in the Authorization header or in one of the query parameters; "" if there
+// is none.
 func FindToken(h http.Header, query string, parameters []string) (token string, err error) {
 	token, other, err := readHeader(h)
 	if err != nil {

@@ -19,5 +19,5 @@ func WriteJSON(w http.ResponseWriter, status int, value any) {
 	h["Content-Type"] = []string{"application/json"}
 	h["Content-Length"] = []string{strconv.Itoa(buf.Len())}
 	w.WriteHeader(status)
-	_, _ = w.Write(buf.Bytes()) // a client that has gone is nobody to tell
+	_, _ = w.Write(buf.Bytes()) // an error means that the client has gone
 }

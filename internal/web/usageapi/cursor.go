@@ -13,10 +13,10 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/access/usage"
 )
 
-// A cursor says what list it belongs to and where in it a page ended. It holds the times of the first page, so that a
-// list which nobody gave an end does not grow while it is read.
+// A cursor identifies a list and the end of a page in it. It contains the times of the first page, so that a list
+// without an explicit end does not grow while it is read.
 
-// cursorVersion stands first in a cursor, so that another form can be told apart later.
+// cursorVersion is the first part of a cursor. Another format would have another version.
 const cursorVersion = "1"
 
 var (
@@ -24,19 +24,19 @@ var (
 	errOtherCursor = errors.New("cursor: is that of another list; repeat the parameters of its first page")
 )
 
-// fingerprint tells lists apart, by all but their times.
+// fingerprint identifies a list by all its parameters except the times.
 func (r *Request) fingerprint() string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q", r.Organization, r.Account, r.Scope, r.Step))
 	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
-// cursorAfter is the cursor of the page that follows a row.
+// cursorAfter returns the cursor for the page after a row.
 func (r *Request) cursorAfter(last usage.Row) string {
 	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%s:%s:%d:%d:%d:%s:%s", cursorVersion, r.fingerprint(),
 		r.From.Unix(), r.To.Unix(), last.Start.Unix(), last.Account, last.Scope))
 }
 
-// resume goes on from a cursor.
+// resume continues the list at a cursor.
 func (r *Request) resume(cursor string) error {
 	text, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
 	parts := strings.Split(string(text), ":")

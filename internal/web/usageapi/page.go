@@ -17,26 +17,25 @@ import (
 // Page is one page of a list.
 type Page struct {
 	Data       []usage.Row `json:"data"`
-	NextCursor *string     `json:"nextCursor"` // nil on the last one
+	NextCursor *string     `json:"nextCursor"` // nil on the last page
 }
 
-// flushLimit is how long a response waits until the store has what this server has counted.
-const flushLimit = 2 * time.Second
+// flushTimeout is how long a response waits for the flush of this server's counts.
+const flushTimeout = 2 * time.Second
 
-// queryLimit is how long the store may look for the rows of a page: among many accounts there may be few that are asked
-// for.
-const queryLimit = 10 * time.Second
+// queryTimeout is how long the store may search for the rows of a page.
+const queryTimeout = 10 * time.Second
 
-// Meter is what counts on this server.
+// Meter counts usage on this server.
 type Meter interface {
-	// Flush hands what was counted so far to the store, and returns when it is there.
+	// Flush sends all counts so far to the store.
 	Flush(ctx context.Context) error
 }
 
-// Settle hands what was counted so far on this server to the store, so that a response includes it. While the store
-// does not take it, responses are without it.
-func Settle(ctx context.Context, meter Meter) {
-	ctx, cancel := context.WithTimeout(ctx, flushLimit)
+// Flush sends the counts of this server to the store, so that a response includes them. If that fails, the response
+// lacks them.
+func Flush(ctx context.Context, meter Meter) {
+	ctx, cancel := context.WithTimeout(ctx, flushTimeout)
 	defer cancel()
 	_ = meter.Flush(ctx)
 }
@@ -46,8 +45,8 @@ const (
 	mediaCSV  = "text/csv"
 )
 
-// Serve writes one page, as CSV where the client prefers that, with the address of the next page in Link. The error is
-// the store's, or says that it took too long, and nothing was written then.
+// Serve writes one page. If the client prefers CSV, the URL of the next page is in a Link header. After an error, which
+// is that of the store or a timeout, nothing was written.
 func (r *Request) Serve(w http.ResponseWriter, req *http.Request, meter Meter, store usage.Store) error {
 	page, err := r.page(req.Context(), meter, store)
 	if err != nil {
@@ -61,7 +60,7 @@ func (r *Request) Serve(w http.ResponseWriter, req *http.Request, meter Meter, s
 	}
 	if page.NextCursor != nil {
 		r.given.Set("cursor", *page.NextCursor)
-		// Relative to this page's own address, whatever proxies have made of that.
+		// Relative, so that it is right behind proxies.
 		h.Set("Link", "<?"+r.given.Encode()+`>; rel="next"`)
 	}
 	var body bytes.Buffer
@@ -71,15 +70,15 @@ func (r *Request) Serve(w http.ResponseWriter, req *http.Request, meter Meter, s
 	h.Set("Content-Type", mediaCSV+"; charset=utf-8; header=present")
 	h.Set("Content-Length", strconv.Itoa(body.Len()))
 	w.WriteHeader(http.StatusOK)
-	_, _ = w.Write(body.Bytes()) // a client that has gone is nobody to tell
+	_, _ = w.Write(body.Bytes()) // an error means that the client has gone
 	return nil
 }
 
 func (r *Request) page(ctx context.Context, meter Meter, store usage.Store) (Page, error) {
-	Settle(ctx, meter)
+	Flush(ctx, meter)
 	query := r.Query
-	query.Limit++ // one more tells whether there is a next page
-	limited, cancel := context.WithTimeout(ctx, queryLimit)
+	query.Limit++ // one more shows whether there is a next page
+	limited, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
 	rows, err := store.Usage(limited, query)
 	switch {
@@ -100,8 +99,8 @@ func (r *Request) page(ctx context.Context, meter Meter, store usage.Store) (Pag
 	return page, nil
 }
 
-// WriteCSV writes rows as RFC 4180 has it, with or without the line of names. No value needs quotes, and none begins
-// with a character that a spreadsheet takes for that of a formula: a time, an id, a scope and numbers.
+// WriteCSV writes rows as CSV (RFC 4180), with or without the header line. No value (times, ids, scopes and numbers)
+// needs quotes, or could be a formula in a spreadsheet.
 func WriteCSV(w io.Writer, rows []usage.Row, header bool) error {
 	out := csv.NewWriter(w)
 	out.UseCRLF = true

@@ -1,5 +1,7 @@
-// Package usageapi reads what requests say about usage and quotas, and writes the responses, which are the same for the
-// users of an organization and for operators.
+// Package usageapi reads requests for usage and writes pages of it as JSON or CSV, both for the members of an
+// organization and for operators. It does not check who may read the usage: handlers do.
+//
+// Start with Parse and Request.Serve.
 package usageapi
 
 import (
@@ -18,16 +20,16 @@ import (
 const (
 	defaultLimit = 100
 	maxLimit     = 1000
-	// maxParameter is the length of the longest parameter that has a meaning, in bytes.
+	// maxParameter is the maximum length of a parameter, in bytes.
 	maxParameter = 512
-	// maxID bounds what is looked up as the id of an account.
+	// maxID is the maximum length of the id of an account.
 	maxID = 64
 )
 
-// Request asks for one page of an organization's usage.
+// Request is a request for one page of an organization's usage.
 type Request struct {
 	usage.Query
-	given url.Values // its parameters, but for the cursor
+	given url.Values // the parameters except the cursor
 }
 
 var (
@@ -35,8 +37,8 @@ var (
 	withNamedOwner = append(slices.Clone(parameters), "organization")
 )
 
-// Parse reads the query of a request by a member of an organization. The error names the parameter that is wrong, or
-// unknown: one that was passed over could make a bill wrong. It is fit for the client.
+// Parse reads the query of a request of a member of an organization. The error names an invalid or unknown parameter,
+// and can be shown to clients. Unknown parameters are errors because ignoring one could make a bill wrong.
 func Parse(query, organization string, now time.Time) (Request, error) {
 	r, err := scan(query, parameters)
 	if err != nil {
@@ -46,7 +48,7 @@ func Parse(query, organization string, now time.Time) (Request, error) {
 	return r, r.read(now)
 }
 
-// ParseNamed is Parse for somebody who may ask for any organization, and names it by the parameter organization.
+// ParseNamed is Parse for an operator, who names any organization in the parameter organization.
 func ParseNamed(query string, now time.Time) (Request, error) {
 	r, err := scan(query, withNamedOwner)
 	if err != nil {
@@ -109,14 +111,14 @@ func (r *Request) read(now time.Time) error {
 	return r.resume(cursor)
 }
 
-// isID reports whether a text can be the id of an account, of whatever organization.
+// isID reports whether a text has the form of an account's id.
 func isID(text string) bool {
 	return text != "" && len(text) <= maxID && !strings.ContainsFunc(text, func(c rune) bool {
 		return !(c == '_' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z')
 	})
 }
 
-// readTimes reads from and to, and widens them to whole spans of the step.
+// readTimes reads from and to, and extends them to whole periods of the step.
 func (r *Request) readTimes(now time.Time) (err error) {
 	_, r.To = r.Step.Span(now)
 	if r.given.Has("to") {
@@ -145,12 +147,12 @@ func (r *Request) readTimes(now time.Time) (err error) {
 	if !r.From.Before(r.To) {
 		return errors.New("from: must be before to")
 	}
-	// Before 1970 there is nothing, and no store has to count backwards.
+	// There is no usage before 1970.
 	r.From, _ = r.Step.Span(time.Unix(max(r.From.Unix(), 0), 0))
 	return nil
 }
 
-// parseTime reads a date, which stands for its first moment in UTC, or a time.
+// parseTime reads a time, or a date, which means its start in UTC.
 func parseTime(name, text string) (time.Time, error) {
 	for _, layout := range []string{time.DateOnly, time.RFC3339} {
 		if at, err := time.Parse(layout, text); err == nil {

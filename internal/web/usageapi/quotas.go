@@ -5,7 +5,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/access/usage"
 )
 
-// Used is how much of a quota is used, by the totals of its subject in the present windows.
+// Used returns the use of a quota, from the totals of its subject in the current windows.
 func Used(quota account.Quota, totals []usage.Total) (used int64) {
 	for _, total := range totals {
 		if total.Window != quota.Window || quota.Scope != account.EveryScope && quota.Scope != string(total.Scope) {

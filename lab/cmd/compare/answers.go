@@ -105,7 +105,7 @@ var index = regexp.MustCompile(`\[[0-9]+\]`)
 func fieldOf(line string) string {
 	field, rest, _ := strings.Cut(line, ": ")
 	field = index.ReplaceAllString(field, "[]")
-	for _, alone := range []string{" in OLD alone", " in NEW alone"} {
+	for _, alone := range []string{" only in OLD", " only in NEW"} {
 		if strings.HasSuffix(rest, alone) {
 			return field + alone
 		}
@@ -132,9 +132,9 @@ func walk(lines []string, path string, a, b any) []string {
 			y, after := now[key]
 			switch {
 			case !after:
-				lines = append(lines, fmt.Sprintf("%s.%s: %s in OLD alone", path, key, brief(x)))
+				lines = append(lines, fmt.Sprintf("%s.%s: %s only in OLD", path, key, brief(x)))
 			case !before:
-				lines = append(lines, fmt.Sprintf("%s.%s: %s in NEW alone", path, key, brief(y)))
+				lines = append(lines, fmt.Sprintf("%s.%s: %s only in NEW", path, key, brief(y)))
 			default:
 				lines = walk(lines, path+"."+key, x, y)
 			}

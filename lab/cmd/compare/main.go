@@ -1,6 +1,6 @@
-// Command compare tells what this build answers otherwise than an older one. It compiles each extract by both, and
-// compares reverse geocodings, matched drives, and the features of all tiles. It exits with status 1 where anything
-// differs, and with 2 where it could not compare.
+// Command compare lists answers that differ between two builds. It compiles each extract with both, and compares
+// reverse geocodings, matched drives, and the features of all tiles. It exits with status 1 if anything differs, and
+// with 2 if it could not compare.
 package main
 
 import (
@@ -28,7 +28,6 @@ type settings struct {
 	drives   string
 	simulate int
 	seed     uint64
-	newRules bool
 	show     int
 	limit    time.Duration
 
@@ -51,8 +50,6 @@ func main() {
 	flag.IntVar(&s.simulate, "simulate", 4, "`number` of drives simulated on each extract for each pair of noise and "+
 		"interval, to match as well")
 	flag.Uint64Var(&s.seed, "seed", 1, "of all that is random; the same `seed` asks the same")
-	flag.BoolVar(&s.newRules, "new-rules", false, "compare what NEW compiles as it is. Without it, its region is "+
-		"compiled without the rules about access that older builds do not have")
 	flag.IntVar(&s.show, "show", 5, "`number` of differences of each kind that are printed")
 	flag.DurationVar(&s.limit, "limit", 2*time.Hour, "how long all of it may take")
 	flag.Usage = func() {
@@ -84,13 +81,12 @@ func (s *settings) take(arguments []string) error {
 	if len(arguments) < 3 {
 		return errors.New("two programs and an extract are needed: compare [flags] OLD NEW EXTRACT...")
 	}
-	files := make([]os.FileInfo, len(arguments))
-	var err error
-	for i, path := range arguments {
-		if files[i], err = os.Stat(path); err != nil {
+	for _, path := range arguments {
+		if _, err := os.Stat(path); err != nil {
 			return err
 		}
 	}
+	var err error
 	if s.old, err = filepath.Abs(arguments[0]); err != nil { // a name without a slash would be looked for in PATH
 		return err
 	}
@@ -104,8 +100,6 @@ func (s *settings) take(arguments []string) error {
 	case s.zoom < 0 || s.zoom > tiles.MaxZoom:
 		return fmt.Errorf("-zoom is from 0 to %d", tiles.MaxZoom)
 	}
-	// A program that is compared with itself need not be of this source.
-	s.newRules = s.newRules || os.SameFile(files[0], files[1])
 	return nil
 }
 

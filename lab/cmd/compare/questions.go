@@ -17,7 +17,7 @@ import (
 
 // question is one request.
 type question struct {
-	name string // for whoever reads of a difference
+	name string // in reports
 	path string // and query
 	body []byte // of a POST; nil for a GET
 }
@@ -184,7 +184,7 @@ func (t *trace) request(profile string) []byte {
 	}
 	text, err := json.Marshal(body)
 	if err != nil {
-		panic(err) // it has numbers and text alone
+		panic(err) // it has only numbers and text
 	}
 	return text
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/profile"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/testkit/testregion"
 	"github.com/mapsedge/caddy-maps/lab/dataset"
@@ -42,18 +41,12 @@ func compile(ctx context.Context, out io.Writer, s *settings, extract, scratch s
 	}
 	fmt.Fprintln(out)
 	build := func(ctx context.Context, extract, output string) (testregion.Build, error) {
-		if !s.newRules {
-			defer profile.WithoutNewRules()()
-		}
 		r.path = output
 		return testregion.InProcess(ctx, extract, output)
 	}
 	var err error
 	if r.network, err = dataset.Compile(ctx, build, extract, scratch); err != nil {
 		return nil, err
-	}
-	if !s.newRules {
-		r.new.region = r.path
 	}
 	return r, nil
 }

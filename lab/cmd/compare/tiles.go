@@ -37,7 +37,7 @@ func compareMaps(ctx context.Context, s *settings, r *regions, scratch string) (
 	return compareTiles(ctx, archives[0].Tiles, archives[1].Tiles)
 }
 
-// compareTiles compares all tiles feature by feature. A tile that is in one archive alone is compared with an empty
+// compareTiles compares all tiles feature by feature. A tile that is in only one archive is compared with an empty
 // one.
 func compareTiles(ctx context.Context, before, now map[tilestest.Tile][]byte) (comparison, error) {
 	places := slices.Collect(maps.Keys(before))
@@ -89,7 +89,7 @@ func compareTiles(ctx context.Context, before, now map[tilestest.Tile][]byte) (c
 	return c, err
 }
 
-// compareTile tells of each feature that is in one of two tiles alone.
+// compareTile reports each feature that is in only one of two tiles.
 func compareTile(before, now []byte) (different []string, err error) {
 	count := map[string]int{}
 	for i, data := range [][]byte{before, now} {
@@ -107,7 +107,7 @@ func compareTile(before, now []byte) (different []string, err error) {
 			name = "NEW"
 		}
 		for range max(n, -n) {
-			different = append(different, fmt.Sprintf("in %s alone: %.300s", name, feature))
+			different = append(different, fmt.Sprintf("only in %s: %.300s", name, feature))
 		}
 	}
 	slices.Sort(different)

@@ -119,7 +119,7 @@ func removeCredentials(path string) error {
 	return err
 }
 
-// writeCredentials puts the file in place in one step, so that whoever waits for it never reads half of it.
+// writeCredentials puts the file in place in one step, so that a reader never sees half of it.
 func writeCredentials(path string, creds credentials) error {
 	data, err := json.MarshalIndent(creds, "", "\t")
 	if err != nil {

@@ -70,7 +70,7 @@ func TestTakenPortIsNamed(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), l.Addr().String()+" is taken") {
 		t.Errorf("error %v does not say that %s is taken", err, l.Addr())
 	}
-	// A demo that finds its port taken leaves the credentials of the one that runs alone.
+	// A demo that finds its port taken leaves the credentials of the running one untouched.
 	dir := t.TempDir()
 	path := filepath.Join(dir, "credentials.json")
 	if err := os.WriteFile(path, []byte("{}"), 0o600); err != nil {
@@ -110,7 +110,7 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// A second demo in the same directory, on whatever ports, says that one is running and leaves its files alone.
+// A second demo in the same directory, on any ports, says that one is running and does not touch its files.
 func TestSecondDemo(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "credentials.json")

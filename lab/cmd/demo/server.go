@@ -21,7 +21,7 @@ type server struct {
 	err    error // of Wait; set before exited is closed
 }
 
-// limits leave room for whoever tries how fast it is, on a server that only this machine can reach.
+// limits leave room for load tests, because only this machine can reach the server.
 var limits = []string{
 	"MAPS_LIMIT_ACCOUNT=20000", "MAPS_LIMIT_ADDRESS=20000", "MAPS_LIMIT_TILES=20000", "MAPS_LIMIT_TILES_ADDRESS=20000",
 	"MAPS_LIMIT_TOKENS=50000", "MAPS_LIMIT_MANAGEMENT=50000",
@@ -79,8 +79,8 @@ func (srv *server) welcomeGuests(ctx context.Context, account string) error {
 func (s settings) baseURL() string { return "http://127.0.0.1:" + s.port }
 
 // waitUntilReady returns when the server answers that it is healthy.
-func (srv *server) waitUntilReady(ctx context.Context, patience time.Duration) error {
-	limit, cancel := context.WithTimeout(ctx, patience)
+func (srv *server) waitUntilReady(ctx context.Context, timeout time.Duration) error {
+	limit, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	client := &http.Client{Timeout: 2 * time.Second}
 	tick := time.NewTicker(50 * time.Millisecond)
@@ -93,7 +93,7 @@ func (srv *server) waitUntilReady(ctx context.Context, patience time.Duration) e
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			return fmt.Errorf("the server did not answer within %v\n%s", patience, srv.lastLines())
+			return fmt.Errorf("the server did not answer within %v\n%s", timeout, srv.lastLines())
 		case <-tick.C:
 		}
 		if resp, err := client.Get(srv.baseURL() + "/healthz"); err == nil {

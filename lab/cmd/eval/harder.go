@@ -12,7 +12,7 @@ import (
 	"github.com/mapsedge/caddy-maps/lab/drives"
 )
 
-// recorded is how drives are outside of simulations: through places that somebody had to go to, not by the fastest
+// recorded is how drives are outside of simulations: through the places of a trip, not by the fastest
 // routes, with errors that are much the same for a while, gaps and outliers.
 var recorded = drives.Recipe{Vias: 2, Wander: 0.5, Correlation: 15, Gaps: 0.06, Outliers: 0.01}
 

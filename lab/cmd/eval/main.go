@@ -1,5 +1,5 @@
-// Command eval measures how right and how fast the engines are, and prints tables in Markdown: on Delaware, which the
-// modules ship, and on greater Porto where a directory with that data is given.
+// Command eval measures the accuracy and the speed of the engines, and prints tables in Markdown: on Delaware, which
+// the Go modules contain, and on greater Porto if a directory has its data. Start with main.go, which lists the parts.
 package main
 
 import (

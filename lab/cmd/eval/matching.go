@@ -74,7 +74,7 @@ func on(ctx context.Context, p place, path string, evaluate func(*place, context
 	return evaluate(&p, ctx)
 }
 
-// alone evaluates on a map that has no figures of peers of its own. Those for Porto stand beside ours to show the order
+// alone evaluates on a map without figures of peers. Those for Porto are beside ours to show the order
 // of magnitude.
 func (p *place) alone(ctx context.Context) error {
 	simulated, outcomes, err := p.simulated(ctx)
@@ -216,7 +216,7 @@ func (p *place) cost(ctx context.Context, what string, trips []orb.LineString, m
 		return err
 	}
 	p.heading("Speed and memory in %s", p.name)
-	p.say("On %s, the engine alone on one core, median of %d rounds; "+
+	p.say("On %s, only the engine, on one core, median of %d rounds; "+
 		"the peers' figures are for recorded trips in Porto, see docs/internals/benchmarks.md.\n", what, p.rounds)
 	p.costTable(result, p.network, marks)
 	if p.scale < 1 {

@@ -55,7 +55,7 @@ func (p *place) profiles(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		p.say("\nThe engine alone on one core, %d trips with %d points at 15 s, median of %d rounds:", len(trips), points,
+		p.say("\nOnly the engine, on one core, %d trips with %d points at 15 s, median of %d rounds:", len(trips), points,
 			p.rounds)
 		p.say("%.0f points/s, a trip %s (p50), %s (p99).\n",
 			result.PointsPerSecond, milliseconds(result.P50), milliseconds(result.P99))

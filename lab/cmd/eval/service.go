@@ -12,7 +12,7 @@ import (
 	"github.com/mapsedge/caddy-maps/lab/service"
 )
 
-// evaluateService measures how right the engine is that stands behind a running server: on drives that are simulated
+// evaluateService measures the accuracy of the engine behind a running server: on drives that are simulated
 // here, and on Porto's given ones where there is no other map.
 func evaluateService(ctx context.Context, s settings, r *report, scratch string) error {
 	if s.extract != "" {

@@ -1,8 +1,8 @@
-// Command reference writes docs/reference.md: every Caddy module of this repository, from the doc comments of its type,
-// of its JSON fields and of its UnmarshalCaddyfile, and every command below `caddy maps`, from what it says of itself.
-// A module, a field, a command or a flag that lacks its documentation is an error.
+// Command reference writes docs/reference.md. It describes every Caddy module of this repository by the doc comments
+// of its type, JSON fields and UnmarshalCaddyfile, and every command of `caddy maps` by its help. A module, field,
+// command or flag without documentation is an error.
 //
-// What it reads:
+// It reads:
 //
 //   - The comment of the module's type says what the module does.
 //   - The comment of a field says what the field does, and either "Default: …." or "Required.".

@@ -1,6 +1,5 @@
-// Samples writes the two drives that the playground offers to be tried: simulated on the map of Delaware, in
-// Wilmington and in Dover, with the errors of a phone's positions. It is run by `go generate`, from the package of
-// the playground.
+// Command samples writes the playground's two sample drives: simulated in Wilmington and in Dover, with the noise of a
+// phone. `go generate` runs it from the package of the playground.
 package main
 
 import (

@@ -7,7 +7,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/testkit"
 )
 
-// block is a fenced block of a document that somebody who follows it types, with what they see then.
+// block is a fenced block of commands in a document, with the output that the reader sees.
 type block struct {
 	line     int      // of its first line in the document, counted from 1
 	machines []string // where it is typed: one machine, or several
@@ -54,7 +54,7 @@ func parse(document string, machines []string) ([]block, error) {
 	return blocks, nil
 }
 
-// named checks the machines that stand behind sh. Nothing there means the first of all.
+// named checks the names of machines after sh. Without a name, the first machine is meant.
 func named(names, machines []string) ([]string, error) {
 	if len(names) == 0 {
 		return machines[:1], nil

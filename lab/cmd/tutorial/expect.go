@@ -2,7 +2,7 @@ package main
 
 import "strings"
 
-// wildcard stands for anything within a line, and on a line of its own for any number of lines.
+// wildcard matches anything within a line, and any number of lines if it is the whole line.
 const wildcard = "…"
 
 // matches reports whether the lines of an output are those that a document shows.

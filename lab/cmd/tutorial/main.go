@@ -1,6 +1,5 @@
-// Command tutorial follows a document as a reader would: it runs the commands in it as they are written, in their
-// order, on the machines that they are for, and compares what they print with what the document shows. .ci/tutorial
-// makes the machines.
+// Command tutorial follows a document: it runs the commands in it as they are written, on the machines that they are
+// for, and compares their output with the document's. .ci/tutorial makes the machines.
 package main
 
 import (

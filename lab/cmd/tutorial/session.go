@@ -23,7 +23,7 @@ type session struct {
 	end   string // the line that tells that a block has ended
 }
 
-// Whatever fails ends the shell, and says on which line. A block is read from a file that has as many lines before it
+// The first failure ends the shell, and names the line. A block is read from a file that has as many lines before it
 // as there are in the document, so that the shell counts as the document does. Nothing that runs may read what is meant
 // for the shell.
 const preamble = `exec 2>&1

@@ -5,9 +5,9 @@ import (
 	"github.com/mapsedge/caddy-maps/modules/remote"
 )
 
-// Nominatim labels the parts of an address by how they are tagged, which differs from place to place (get_label_tag in
-// src/nominatim_api/v1/classtypes.py). A street is "road", a square "square"; older servers name a street by its tag.
-// For each field of ours: the labels that it may be under, best first.
+// Nominatim labels the parts of an address by their tags, which differ from place to place (get_label_tag in
+// src/nominatim_api/v1/classtypes.py). A street is "road", a square "square"; older servers label a street by its tag.
+// These are the labels for each field of an address, best first.
 var (
 	houseNumberLabels = []string{"house_number"}
 	streetLabels      = []string{"road", "pedestrian", "footway", "cycleway", "path", "street", "square"}
@@ -20,7 +20,7 @@ var (
 	stateLabels    = []string{"state", "province", "region", "state_district", "county"}
 	postcodeLabels = []string{"postcode"}
 	countryLabels  = []string{"country"}
-	codeLabels     = []string{"country_code"} // in lower case, and missing where the country is not known
+	codeLabels     = []string{"country_code"} // in lower case; missing if the country is unknown
 )
 
 // address reads the labels and names of an address.
@@ -39,7 +39,7 @@ func address(labels map[string]remote.Text) geocoding.Address {
 		Postcode: first(postcodeLabels), Country: first(countryLabels), CountryCode: first(codeLabels),
 	}
 	if a.County == a.State || a.County == a.City {
-		a.County = "" // it stands for the state where there is none, and a city may be one
+		a.County = "" // it is used as the state if there is none, and may be the city
 	}
 	return a
 }

@@ -1,5 +1,7 @@
-// Package nominatim is the Caddy module `maps.geocoders.nominatim`: reverse geocoding by Nominatim servers. It writes Nominatim's requests and reads its
-// responses; package remote sends them. Start with Geocoder.Reverse, then request.go.
+// Package nominatim is the Caddy module `maps.geocoders.nominatim`: reverse geocoding by Nominatim servers. It writes
+// the requests of Nominatim and reads its responses. Package remote sends them.
+//
+// Start with Geocoder.Reverse, then request.go.
 package nominatim
 
 import (
@@ -16,7 +18,7 @@ import (
 
 func init() { caddy.RegisterModule(new(Geocoder)) }
 
-// Geocoder asks Nominatim's `reverse`. It covers every place, so put it behind local geocoders. It needs Nominatim's
+// Geocoder asks Nominatim's `reverse`. It covers every place, so put it after local geocoders. It needs Nominatim's
 // Python frontend; that in PHP, up to 4.5, knows no layers.
 //
 // Nominatim finds one object, whatever `size` is, and looks for streets, addresses and points of interest within 0.006
@@ -36,24 +38,24 @@ func (*Geocoder) CaddyModule() caddy.ModuleInfo {
 
 // Provision opens the proxy to the servers.
 func (g *Geocoder) Provision(ctx caddy.Context) error {
-	// Connections are kept alive. What Nominatim is served by (nginx, gunicorn, one process of uvicorn) sends at once;
-	// the one that does not, uvicorn with several processes, is in docs/run/fronting.md.
+	// Connections are kept alive. The usual servers (nginx, gunicorn, one process of uvicorn) send at once. For uvicorn
+	// with several processes, which does not, see docs/run/fronting.md.
 	if err := g.Open(ctx, remote.Protocol{}); err != nil {
 		return fmt.Errorf("geocoder nominatim: %w", err)
 	}
 	return nil
 }
 
-// Reverse implements geocoding.Geocoder. Where Nominatim's object has no name, it is asked for addresses alone, and
-// where that is too far, for the settlement.
+// Reverse implements geocoding.Geocoder. If Nominatim's object has no name, it requests addresses only; if that is too
+// far, the settlement.
 func (g *Geocoder) Reverse(ctx context.Context, req *geocoding.Request) (*geocoding.Result, error) {
 	ctx = g.WithCalls(ctx)
-	if questions := questionsOf(req.Categories); len(questions) > 0 {
-		return g.filtered(ctx, req, questions)
+	if lookups := lookupsOf(req.Categories); len(lookups) > 0 {
+		return g.filtered(ctx, req, lookups)
 	}
-	found, err := g.ask(ctx, req, whatever)
+	found, err := g.lookUp(ctx, req, anyLayer)
 	if err == nil && len(found) > 0 && geocoding.Nameless(found) {
-		found, err = g.ask(ctx, req, addresses)
+		found, err = g.lookUp(ctx, req, addresses)
 	}
 	if err != nil {
 		return nil, err
@@ -61,17 +63,17 @@ func (g *Geocoder) Reverse(ctx context.Context, req *geocoding.Request) (*geocod
 	if result := resultOf(req, found); len(result.Places) > 0 || len(found) == 0 {
 		return result, nil
 	}
-	if found, err = g.ask(ctx, req, settlements); err != nil {
+	if found, err = g.lookUp(ctx, req, settlements); err != nil {
 		return nil, err
 	}
 	return resultOf(req, found), nil
 }
 
-// filtered asks one question after the other, until there is an object that the request's categories ask for.
-func (g *Geocoder) filtered(ctx context.Context, req *geocoding.Request, questions []question) (
+// filtered sends one lookup after the other, until one finds an object of the request's categories.
+func (g *Geocoder) filtered(ctx context.Context, req *geocoding.Request, lookups []lookup) (
 	result *geocoding.Result, err error) {
-	for _, q := range questions {
-		found, err := g.ask(ctx, req, q)
+	for _, l := range lookups {
+		found, err := g.lookUp(ctx, req, l)
 		if err != nil {
 			return nil, err
 		}
@@ -82,7 +84,7 @@ func (g *Geocoder) filtered(ctx context.Context, req *geocoding.Request, questio
 	return result, nil
 }
 
-// resultOf is what is near or, if that is all there is, the place or area around.
+// resultOf returns what is near, or else the settlement or area around the position.
 func resultOf(req *geocoding.Request, found []geocoding.Found) *geocoding.Result {
 	if result := req.Answer(found); len(result.Places) > 0 {
 		return result
@@ -90,10 +92,10 @@ func resultOf(req *geocoding.Request, found []geocoding.Found) *geocoding.Result
 	return req.Fallback(found)
 }
 
-// ask sends one question to Nominatim. It finds one object or none.
-func (g *Geocoder) ask(ctx context.Context, req *geocoding.Request, q question) (found []geocoding.Found, err error) {
-	request := &remote.Request{Path: "/reverse", Query: g.query(req, q), Languages: languages(req.Languages)}
-	err = g.Ask(ctx, request, func(status int, body []byte) (err error) {
+// lookUp sends a lookup to Nominatim, which finds one object or none.
+func (g *Geocoder) lookUp(ctx context.Context, req *geocoding.Request, l lookup) (found []geocoding.Found, err error) {
+	request := &remote.Request{Path: "/reverse", Query: g.query(req, l), Languages: languages(req.Languages)}
+	err = g.Send(ctx, request, func(status int, body []byte) (err error) {
 		found, err = parse(status, body, req)
 		return err
 	})

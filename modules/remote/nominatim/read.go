@@ -15,12 +15,12 @@ import (
 	"github.com/mapsedge/caddy-maps/modules/remote"
 )
 
-// nothingFound is how Nominatim says that there is nothing, with the status 200 (src/nominatim_api/v1/format_json.py).
-// A proxy or another server that speaks its protocol may say the same with 404.
+// nothingFound is Nominatim's error if there is nothing, with the status 200 (src/nominatim_api/v1/format_json.py).
+// Proxies and compatible servers may send it with 404.
 const nothingFound = "Unable to geocode"
 
-// document is a response in the format jsonv2 (src/nominatim_api/v1/format_json.py). Coordinates are strings. So is
-// the id in the examples of docs/api/Reverse.md; today's servers send a number.
+// document is a response in the format jsonv2 (src/nominatim_api/v1/format_json.py). Coordinates are strings. The id is
+// a number, and a string in the examples of docs/api/Reverse.md.
 type document struct {
 	Problem   problem                `json:"error"`
 	Kind      remote.Text            `json:"osm_type"`
@@ -36,9 +36,9 @@ type document struct {
 	Geometry  remote.Geometry        `json:"geojson"`
 }
 
-// parse reads a response: one object or none. The error is one of package upstream. Where Nominatim refuses the
-// question (400), it says why, in JSON (src/nominatim_api/server/asgi_adaptor.py); where it takes too long (503) or
-// fails (500), in plain text (server/falcon/server.py and server/starlette/server.py).
+// parse reads a response: one object or none. The error is one of package remote. A refusal (400) has a reason in JSON
+// (src/nominatim_api/server/asgi_adaptor.py); timeouts (503) and failures (500) are plain text (server/falcon/server.py
+// and server/starlette/server.py).
 func parse(status int, body []byte, req *geocoding.Request) ([]geocoding.Found, error) {
 	switch status {
 	case http.StatusOK, http.StatusNotFound, http.StatusBadRequest:
@@ -60,7 +60,7 @@ func parse(status int, body []byte, req *geocoding.Request) ([]geocoding.Found, 
 	return d.result(req)
 }
 
-// result checks what was read.
+// result checks a document.
 func (d *document) result(req *geocoding.Request) ([]geocoding.Found, error) {
 	lat, hasLat := text.ParseNumber([]byte(d.Lat))
 	lon, hasLon := text.ParseNumber([]byte(d.Lon))
@@ -72,8 +72,8 @@ func (d *document) result(req *geocoding.Request) ([]geocoding.Found, error) {
 	}
 	kind, known := kinds[string(d.Kind)]
 	if !known {
-		// A country or postcode that Nominatim knows without OpenStreetMap has no kind and no id. Other kinds may come:
-		// docs/api/Output.md ("OSM reference") says not to expect these three only. Nothing of ours has their ids.
+		// A country or postcode that is not from OpenStreetMap has no kind and no id. There may be other kinds
+		// (docs/api/Output.md, "OSM reference"), which our API has no ids for.
 		return nil, nil
 	}
 	const maxID = 1 << 53
@@ -87,12 +87,12 @@ func (d *document) result(req *geocoding.Request) ([]geocoding.Found, error) {
 		found.Geometry = orb.Point{lon, lat}
 	}
 	bound, known := d.bound()
-	if !known { // then a point of a relation is its middle, however large it is
+	if !known { // then a point of a relation may be the centre of a large area
 		bound = found.Geometry.Bound()
 		known = found.Kind != region.KindRelation || bound.Min != bound.Max
 	}
 	if known && req.Implausible(bound, req.MaxDistance) {
-		return nil, remote.InvalidResponse("an object at %.20q, %.20q, far from what was asked for", d.Lat, d.Lon)
+		return nil, remote.InvalidResponse("an object at %.20q, %.20q, far from the position", d.Lat, d.Lon)
 	}
 	if d.ExtraTags != nil {
 		found.Tags = make(map[string]string, len(d.ExtraTags))
@@ -103,7 +103,7 @@ func (d *document) result(req *geocoding.Request) ([]geocoding.Found, error) {
 	return []geocoding.Found{found}, nil
 }
 
-// bound returns the bounding box, if there is one.
+// bound returns the bounding box; ok is false if there is none.
 func (d *document) bound() (b orb.Bound, ok bool) {
 	if len(d.Box) != 4 {
 		return b, false
@@ -120,7 +120,7 @@ var kinds = map[string]region.Kind{
 	"node": region.KindNode, "way": region.KindWay, "relation": region.KindRelation,
 }
 
-// problem is what goes wrong: a text, or an object with a message.
+// problem is an error: a text, or an object with a message.
 type problem string
 
 // UnmarshalJSONFrom implements json.UnmarshalerFrom.

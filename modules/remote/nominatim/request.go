@@ -8,43 +8,41 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 )
 
-// question says where Nominatim is to look for its one object. Without layers it looks for addresses and points of
-// interest (src/nominatim_api/types.py), without a level of detail for all that is in the layers.
-type question struct {
+// lookup is what Nominatim searches for. Without layers it searches for addresses and points of interest
+// (src/nominatim_api/types.py), without a zoom for everything in the layers.
+type lookup struct {
 	layers string // separated by commas
 	zoom   string
 }
 
-// The questions that Nominatim can be asked. It takes the nearest address, street or point of interest of the layers
-// first, and looks for what is larger only where there is none of these (src/nominatim_api/reverse.py). So a layer that
-// is not wanted hides the others, and a category needs questions of its own. What is in which layer follows from its
-// rank (lib-sql/functions/ranking.sql, settings/address-levels.json): nearly everything is a point of interest.
+// The lookups. Nominatim finds the nearest address, street or point of interest of the layers, and larger objects only
+// if there is none of these (src/nominatim_api/reverse.py). Unwanted layers hide others, so categories need their own
+// lookups. The layer of an object follows from its rank (lib-sql/functions/ranking.sql, settings/address-levels.json):
+// nearly everything is a point of interest.
 var (
-	whatever = question{}
+	anyLayer = lookup{}
 	// addresses are house numbers and named houses, and streets.
-	addresses = question{layers: "address"}
-	// streets are those alone: at 17 no house number takes their place (REVERSE_MAX_RANKS in v1/helpers.py).
-	streets = question{layers: "address", zoom: "17"}
+	addresses = lookup{layers: "address"}
+	// streets only: zoom 17 excludes house numbers (REVERSE_MAX_RANKS in v1/helpers.py).
+	streets = lookup{layers: "address", zoom: "17"}
 	// settlements are places and administrative areas, and nothing smaller.
-	settlements = question{layers: "address", zoom: "15"}
-	poi         = question{layers: "poi"}
-	railway     = question{layers: "poi,railway"}
-	natural     = question{layers: "natural"} // with waterways; what is as small as a tree is a point of interest
-	manmade     = question{layers: "manmade"} // all that is in no other, such as parks and national parks
-	features    = question{layers: "manmade,natural,railway"}
+	settlements = lookup{layers: "address", zoom: "15"}
+	poi         = lookup{layers: "poi"}
+	railway     = lookup{layers: "poi,railway"}
+	natural     = lookup{layers: "natural"} // with waterways; trees and the like are points of interest
+	manmade     = lookup{layers: "manmade"} // all other objects, such as parks
+	features    = lookup{layers: "manmade,natural,railway"}
 )
 
-// maxQuestions is how many questions there are for the terms of one filter. It leaves a retry to the default of
-// max_calls.
-const maxQuestions = 3
+// maxLookups is the largest number of lookups for one filter. It leaves one retry to the default of max_calls.
+const maxLookups = 3
 
-// The questions for keys, and for the values that are settlements. Any other term is taken for the value of a key that
-// is not known.
+// The lookups for keys, and for values of settlements. Any other term is the value of an unknown key.
 var (
-	ofPOI        = []question{poi}
-	ofSettlement = []question{settlements}
+	ofPOI        = []lookup{poi}
+	ofSettlement = []lookup{settlements}
 
-	questionsByTerm = map[string][]question{
+	lookupsByTerm = map[string][]lookup{
 		"amenity": ofPOI, "shop": ofPOI, "tourism": ofPOI, "office": ofPOI, "craft": ofPOI, "historic": ofPOI,
 		"leisure": {poi, manmade}, "railway": {railway}, "natural": {natural, poi}, "waterway": {natural},
 		"highway": {streets, poi}, "building": {addresses},
@@ -53,31 +51,31 @@ var (
 		"city":    ofSettlement, "town": ofSettlement, "village": ofSettlement, "hamlet": ofSettlement,
 		"suburb": ofSettlement, "neighbourhood": ofSettlement,
 	}
-	ofValue = []question{poi, features, streets}
+	ofValue = []lookup{poi, features, streets}
 )
 
-// questionsOf returns the questions for the terms of a filter, the first terms first; none without a filter.
-func questionsOf(terms []string) (questions []question) {
+// lookupsOf returns the lookups for the terms of a filter, in the order of the terms; none without a filter.
+func lookupsOf(terms []string) (lookups []lookup) {
 	for _, term := range terms {
 		term = strings.ToLower(strings.TrimSpace(term))
 		if term == "" {
 			continue
 		}
-		of, known := questionsByTerm[term]
+		of, known := lookupsByTerm[term]
 		if !known {
 			of = ofValue
 		}
 		for _, q := range of {
-			if len(questions) < maxQuestions && !slices.Contains(questions, q) {
-				questions = append(questions, q)
+			if len(lookups) < maxLookups && !slices.Contains(lookups, q) {
+				lookups = append(lookups, q)
 			}
 		}
 	}
-	return questions
+	return lookups
 }
 
 // query returns the query of a request to Nominatim.
-func (g *Geocoder) query(req *geocoding.Request, ask question) string {
+func (g *Geocoder) query(req *geocoding.Request, l lookup) string {
 	const coordinateDecimals = 7 // of OpenStreetMap
 	q := make([]byte, 0, 160)
 	q = append(q, "format=jsonv2&lat="...)
@@ -88,17 +86,17 @@ func (g *Geocoder) query(req *geocoding.Request, ask question) string {
 	if g.Geometry == nil || *g.Geometry {
 		q = append(q, "&polygon_geojson=1"...)
 	}
-	if ask.layers != "" {
-		q = append(append(q, "&layer="...), ask.layers...)
+	if l.layers != "" {
+		q = append(append(q, "&layer="...), l.layers...)
 	}
-	if ask.zoom != "" {
-		q = append(append(q, "&zoom="...), ask.zoom...)
+	if l.zoom != "" {
+		q = append(append(q, "&zoom="...), l.zoom...)
 	}
 	return string(q)
 }
 
-// languages returns BCP 47 tags as Nominatim reads them. It passes over a language with a digit in it
-// (from_accept_languages in src/nominatim_api/localization/base.py), so "es-419" is asked for as "es".
+// languages returns BCP 47 tags that Nominatim can read. It ignores a language with a digit
+// (from_accept_languages in src/nominatim_api/localization/base.py), so "es-419" becomes "es".
 func languages(tags []string) []string {
 	read := make([]string, len(tags))
 	for i, tag := range tags {

@@ -1,5 +1,7 @@
-// Package osrm is the Caddy module `maps.matchers.osrm`: map matching by OSRM servers. It writes OSRM's requests and reads its
-// responses; package remote sends them. Start with Matcher.Match, then request.go.
+// Package osrm is the Caddy module `maps.matchers.osrm`: map matching by OSRM servers. It writes
+// the requests of OSRM and reads its responses. Package remote sends them.
+//
+// Start with Matcher.Match, then request.go.
 package osrm
 
 import (
@@ -16,7 +18,7 @@ import (
 
 func init() { caddy.RegisterModule(new(Matcher)) }
 
-// Matcher asks OSRM's `match` service (`match/v1`). It covers every place, so put it behind local matchers.
+// Matcher asks OSRM's `match` service (`match/v1`). It covers every place, so put it after local matchers.
 //
 // An OSRM server has one profile, so several need a matcher each. It takes 100 points unless started with
 // `--max-matching-size`; more are InvalidInput.
@@ -70,19 +72,18 @@ func (m *Matcher) Validate() error {
 	return options.Of("gaps", options.OneOf(m.Gaps, gapsIgnore, gapsSplit))
 }
 
-// Match implements matching.Matcher. Where no road is found near the points, it looks as far as the request allows, and
-// where OSRM finds no route between parts of the trace, they get the chance to be joined without the points between
-// them.
+// Match implements matching.Matcher. If there is no road near the points, it searches again as far as the request
+// allows. If the drive has a gap, it tries without the points around it.
 func (m *Matcher) Match(ctx context.Context, req *matching.Request) (*matching.Result, error) {
 	ctx = m.WithCalls(ctx)
 	sigma, _ := remote.Sigma(req, leastSigma, leastSigma)
 	near := min(sigma, farthest(req))
-	i := inquiry{Matcher: m, req: req, first: remote.Terms{Sigma: near}}
+	i := exchange{Matcher: m, req: req, first: remote.SearchOptions{Sigma: near}}
 	search := remote.Search{
 		Request: req, Sigma: near, CanWiden: true,
-		Pause: m.pause(req), MayAsk: func() bool { return m.MayAsk(ctx) },
-		Ask: func(used []int, terms remote.Terms) (*remote.Matchings, error) {
-			return i.ask(ctx, used, terms)
+		Pause: m.pause(req), MaySend: func() bool { return m.MaySend(ctx) },
+		Send: func(used []int, opts remote.SearchOptions) (*remote.Matchings, error) {
+			return i.matchPoints(ctx, used, opts)
 		},
 	}
 	a, err := search.Run(ctx)
@@ -128,8 +129,8 @@ func (m *Matcher) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	if err != nil {
 		return err
 	}
-	// maps_match asks for whom this matcher answers, to tell the line of a profile that it lacks. What is written into
-	// JSON stays as it was written here.
+	// maps_match calls Answers while it reads the Caddyfile, to report a profile without a matcher with its line. The
+	// fields stay as they were written.
 	known := Matcher{Profile: m.Profile, AnswersFor: m.AnswersFor}
 	err = known.setProfile()
 	m.answersFor = known.answersFor

@@ -11,8 +11,7 @@ import (
 
 const defaultProfile = "driving"
 
-// usualProfiles are the names that OSRM's profiles have in its documentation, its own distribution and the services
-// that speak its language.
+// usualProfiles are the names of profiles in OSRM's documentation, its distribution and compatible services.
 var usualProfiles = map[string]matching.Profile{
 	"driving": matching.Car, "car": matching.Car,
 	"cycling": matching.Bicycle, "bicycle": matching.Bicycle, "bike": matching.Bicycle,
@@ -21,7 +20,7 @@ var usualProfiles = map[string]matching.Profile{
 
 var profileNames = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
-// setProfile fills in the default, and finds out whose requests the matcher answers.
+// setProfile sets the default and the profile of the requests that the matcher answers.
 func (m *Matcher) setProfile() (err error) {
 	if m.Profile == "" {
 		m.Profile = defaultProfile
@@ -45,7 +44,7 @@ func (m *Matcher) setProfile() (err error) {
 // Answers implements matching.Answering.
 func (m *Matcher) Answers(p matching.Profile) bool { return p == m.answersFor }
 
-// unmarshalProfile reads the option `profile`. It is checked here, so that a mistake is reported with its line.
+// unmarshalProfile reads and checks the option `profile`, so that errors have its line.
 func (m *Matcher) unmarshalProfile(d *caddyfile.Dispenser) error {
 	args := d.RemainingArgs()
 	if len(args) != 1 && len(args) != 2 {

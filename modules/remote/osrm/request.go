@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	// leastSigma is the spread of points, in metres, that a smaller radius stands for too: the radius of a request says
-	// where a search begins, and a receiver in a street is not better than this.
+	// leastSigma is the least standard deviation of points, in metres, also for smaller radiuses of requests: receivers in
+	// streets are not more accurate.
 	leastSigma = 10.0
-	// searchSigmas is how far OSRM looks for roads around a point, in its spread.
+	// searchSigmas is the distance at which OSRM looks for roads around a point, in standard deviations.
 	searchSigmas = 3.0
 )
 
-// farthest is the largest sigma of points, in metres, that keeps OSRM's search within a request's limit. OSRM calls one
-// sigma of a point its radius.
+// farthest returns the largest sigma, in metres, with which OSRM searches no farther than the request allows. OSRM's
+// `radiuses` are sigmas.
 func farthest(req *matching.Request) float64 {
 	if req.MaxRadius > 0 {
 		return req.MaxRadius / searchSigmas
@@ -27,12 +27,12 @@ func farthest(req *matching.Request) float64 {
 	return matching.DefaultMaxRadius / searchSigmas
 }
 
-// asNamed stands for the sigmas that a request names itself; OSRM has its own for points for which it names none.
-var asNamed = remote.Terms{}
+// asRequested sends only the radius and accuracies of the client's request. Points without them get OSRM's default.
+var asRequested = remote.SearchOptions{}
 
-// question makes a request for the points in use. asked is the largest radius in it, in metres; 0 where it has none.
-func (m *Matcher) question(req *matching.Request, used []int, terms remote.Terms) (
-	_ *remote.Request, asked float64) {
+// request makes a request for the points in use. largest is the largest radius in it, in metres; 0 if it has none.
+func (m *Matcher) request(req *matching.Request, used []int, opts remote.SearchOptions) (
+	_ *remote.Request, largest float64) {
 	const coordinateDecimals = 6 // of OSRM
 	p := make([]byte, 0, len(m.Profile)+24*len(used)+16)
 	p = append(p, "/match/v1/"...)
@@ -48,14 +48,13 @@ func (m *Matcher) question(req *matching.Request, used []int, terms remote.Terms
 	}
 	q := make([]byte, 0, 16*len(used)+128)
 	q = append(q, "overview=full&geometries=polyline6&generate_hints=false"...)
-	q, asked = appendRadiuses(q, req, used, terms)
+	q, largest = appendRadiuses(q, req, used, opts)
 	q = m.appendTimes(q, req, used)
-	return &remote.Request{Path: string(p), Query: string(q)}, asked
+	return &remote.Request{Path: string(p), Query: string(q)}, largest
 }
 
-// appendRadiuses appends what OSRM calls a radius, one for each point, which is empty where there is none. largest is
-// in metres.
-func appendRadiuses(q []byte, req *matching.Request, used []int, terms remote.Terms) (
+// appendRadiuses appends OSRM's radius of each point, which may be empty. largest is in metres.
+func appendRadiuses(q []byte, req *matching.Request, used []int, opts remote.SearchOptions) (
 	_ []byte, largest float64) {
 	const radiusDecimals = 1
 	far := farthest(req)
@@ -65,14 +64,14 @@ func appendRadiuses(q []byte, req *matching.Request, used []int, terms remote.Te
 		if n > 0 {
 			q = append(q, ';')
 		}
-		radius := min(terms.Sigma, far)
-		if terms == asNamed {
+		radius := min(opts.Sigma, far)
+		if opts == asRequested {
 			radius = req.Radius
 		}
 		if accuracy := req.Points[i].Accuracy; accuracy > 0 { // NaN is not
 			radius = min(max(accuracy, 1), far)
 		}
-		if terms.Wide {
+		if opts.Widened {
 			radius = far
 		}
 		if radius > 0 {
@@ -86,9 +85,9 @@ func appendRadiuses(q []byte, req *matching.Request, used []int, terms remote.Te
 	return q, largest
 }
 
-// timed reports whether all points have times that OSRM can do something with. It takes whole seconds, and finds no way
-// between points of the same one (src/engine/routing_algorithms/map_matching.cpp: a way may differ from the straight
-// distance by less than what can be driven in the time between).
+// timed reports whether the times of all points are useful to OSRM. It takes whole seconds, and finds no route between
+// two points in one second (src/engine/routing_algorithms/map_matching.cpp: the difference between a route and the
+// straight line is limited by what can be driven in the time between).
 func timed(req *matching.Request) bool {
 	before := int64(-1)
 	for i := range req.Points {
@@ -101,9 +100,8 @@ func timed(req *matching.Request) bool {
 	return true
 }
 
-// pause is the time above which OSRM cuts the drive of a request in two, in seconds; 0 where it does not. It takes
-// whole seconds for it, too (src/engine/routing_algorithms/map_matching.cpp: MAX_BROKEN_STATES medians of the times
-// between points).
+// pause returns the time above which OSRM splits a drive, in whole seconds; 0 if it does not
+// (src/engine/routing_algorithms/map_matching.cpp: MAX_BROKEN_STATES medians of the times between points).
 func (m *Matcher) pause(req *matching.Request) float64 {
 	const medians = 10
 	if m.Gaps != gapsSplit || len(req.Points) < 2 || !timed(req) {

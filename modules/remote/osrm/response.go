@@ -9,11 +9,11 @@ import (
 	"github.com/mapsedge/caddy-maps/modules/remote"
 )
 
-// errRadius: OSRM looks for roads no farther than it was started with (`--max-matching-radius`).
-var errRadius = errors.New("the radius is more than OSRM takes")
+// errRadius: a radius is larger than OSRM's `--max-matching-radius`.
+var errRadius = errors.New("the radius is larger than OSRM allows")
 
 // parse reads a response to a request for the points in use. The error is matching.ErrNoRoute, errRadius, a
-// *trace.InputError, or one of package upstream.
+// *trace.InputError, or one of package remote.
 func parse(status int, body []byte, req *matching.Request, used []int) (*remote.Matchings, error) {
 	switch status {
 	case http.StatusOK, http.StatusBadRequest:
@@ -22,7 +22,7 @@ func parse(status int, body []byte, req *matching.Request, used []int) (*remote.
 	default:
 		return nil, remote.Unexpected(status)
 	}
-	d, err := remote.Read(body, len(used))
+	d, err := remote.ReadMatchResponse(body, len(used))
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func parse(status int, body []byte, req *matching.Request, used []int) (*remote.
 	case "NoMatch", "NoSegment":
 		return nil, matching.ErrNoRoute
 	case "TooBig":
-		// The two limits have the same code (src/engine/plugins/match.cpp).
+		// Both limits have this code (src/engine/plugins/match.cpp).
 		if strings.Contains(strings.ToLower(d.Message), "radius") {
 			return nil, errRadius
 		}

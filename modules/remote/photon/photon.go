@@ -1,5 +1,7 @@
-// Package photon is the Caddy module `maps.geocoders.photon`: reverse geocoding by Photon servers. It writes Photon's requests and reads its
-// responses; package remote sends them. Start with Geocoder.Reverse, then request.go.
+// Package photon is the Caddy module `maps.geocoders.photon`: reverse geocoding by Photon servers. It writes
+// the requests of Photon and reads its responses. Package remote sends them.
+//
+// Start with Geocoder.Reverse, then request.go.
 package photon
 
 import (
@@ -17,7 +19,7 @@ import (
 
 func init() { caddy.RegisterModule(new(Geocoder)) }
 
-// Geocoder asks Photon's `reverse` (0.4.3 or newer). It covers every place, so put it behind local geocoders.
+// Geocoder asks Photon's `reverse` (0.4.3 or newer). It covers every place, so put it after local geocoders.
 //
 // Photon finds objects by their centre, so a large one with its centre beyond `max_distance` is not found. Names are in
 // the first requested language that was imported.
@@ -36,37 +38,37 @@ func (*Geocoder) CaddyModule() caddy.ModuleInfo {
 
 // Provision opens the proxy to the servers.
 func (g *Geocoder) Provision(ctx caddy.Context) error {
-	// Connections are kept alive: Photon's server, Jetty, sends at once (TCP_NODELAY; ServerConnector.java of Jetty).
+	// Connections are kept alive: Photon's server, Jetty, uses TCP_NODELAY (ServerConnector.java of Jetty).
 	if err := g.Open(ctx, remote.Protocol{}); err != nil {
 		return fmt.Errorf("geocoder photon: %w", err)
 	}
 	return nil
 }
 
-// Reverse implements geocoding.Geocoder. Where nothing is near and no category is asked for, it asks for the nearest
+// Reverse implements geocoding.Geocoder. If nothing is near and there is no category, it requests the nearest
 // settlement.
 func (g *Geocoder) Reverse(ctx context.Context, req *geocoding.Request) (*geocoding.Result, error) {
 	ctx = g.WithCalls(ctx)
-	tags, asked := tagsOf(req.Categories)
-	found, err := g.ask(ctx, req, g.query(req, tags))
+	tags, filtered := tagsOf(req.Categories)
+	found, err := g.search(ctx, req, g.query(req, tags))
 	if err != nil {
 		return nil, err
 	}
-	if result := req.Answer(found); len(result.Places) > 0 || asked {
+	if result := req.Answer(found); len(result.Places) > 0 || filtered {
 		return result, nil
 	}
 	here, land := country.Lookup(req.Point)
 	if !land {
 		return req.Fallback(nil), nil
 	}
-	if found, err = g.ask(ctx, req, g.settlementQuery(req)); err != nil {
+	if found, err = g.search(ctx, req, g.settlementQuery(req)); err != nil {
 		return nil, err
 	}
-	return req.Fallback(of(here, found)), nil
+	return req.Fallback(inCountry(here, found)), nil
 }
 
-// of returns what was found in a country. Photon tells distances only, and another country may begin anywhere.
-func of(here country.Country, found []geocoding.Found) (in []geocoding.Found) {
+// inCountry returns the objects in a country. Photon searches by distance only, across borders.
+func inCountry(here country.Country, found []geocoding.Found) (in []geocoding.Found) {
 	for _, f := range found {
 		if f.Address.CountryCode == "" || f.Address.CountryCode == here.Alpha2 || here.IsTerritoryOf(f.Address.CountryCode) {
 			in = append(in, f)
@@ -75,18 +77,18 @@ func of(here country.Country, found []geocoding.Found) (in []geocoding.Found) {
 	return in
 }
 
-// ask sends one question to Photon. Its parameter `lang` takes one language, and Photon refuses one that it does not
-// have; of those in the header Accept-Language it takes the first that it has (query/RequestFactoryBase.java).
-func (g *Geocoder) ask(ctx context.Context, req *geocoding.Request, query string) (
+// search sends a request to Photon. Languages are in the header, from which Photon takes the first that it has. Its
+// parameter `lang` takes one language, and Photon refuses unknown ones (query/RequestFactoryBase.java).
+func (g *Geocoder) search(ctx context.Context, req *geocoding.Request, query string) (
 	found []geocoding.Found, err error) {
-	question := &remote.Request{Path: "/reverse", Query: query, Languages: req.Languages}
-	err = g.Ask(ctx, question, func(status int, body []byte) (err error) {
+	request := &remote.Request{Path: "/reverse", Query: query, Languages: req.Languages}
+	err = g.Send(ctx, request, func(status int, body []byte) (err error) {
 		if found, err = parse(status, body); err != nil {
 			return err
 		}
 		for i := range found {
 			if req.Implausible(found[i].Geometry.Bound(), max(req.MaxDistance, settlementRadius)) {
-				return remote.InvalidResponse("object %d lies far from what was asked for", i)
+				return remote.InvalidResponse("object %d lies far from the position", i)
 			}
 		}
 		return nil

@@ -13,9 +13,8 @@ import (
 	"github.com/mapsedge/caddy-maps/modules/remote"
 )
 
-// parse reads a response, a FeatureCollection (searcher/GeoJsonFormatter.java). The error is one of package upstream.
-// The status is 400 for a question that Photon refuses, and for all that goes wrong in it too, such as a database that
-// does not answer (App.java).
+// parse reads a response, a FeatureCollection (searcher/GeoJsonFormatter.java). The error is one of package remote. The
+// status is 400 for refused requests and for internal errors, such as a database that does not respond (App.java).
 func parse(status int, body []byte) ([]geocoding.Found, error) {
 	switch status {
 	case http.StatusOK:
@@ -47,17 +46,17 @@ func parse(status int, body []byte) ([]geocoding.Found, error) {
 	return found, nil
 }
 
-// message is what Photon says instead of a response, for the log: of geometries that it does not have, for example.
+// message returns the message of an error, for the log.
 func message(body []byte) string {
 	var read struct {
 		Message remote.Text `json:"message"`
 	}
-	_ = json.Unmarshal(body, &read) // else it says nothing
+	_ = json.Unmarshal(body, &read) // no message then
 	return string(read.Message)
 }
 
-// feature is an object. Where Photon has no geometry of it, it sends its middle, asked for geometries or not. The
-// properties are missing where they are not known (searcher/GeoJsonFields.java).
+// feature is an object. If Photon has no geometry of it, it sends the centre. Unknown properties are missing
+// (searcher/GeoJsonFields.java).
 type feature struct {
 	Geometry   remote.Geometry        `json:"geometry"`
 	Properties map[string]remote.Text `json:"properties"`
@@ -65,8 +64,7 @@ type feature struct {
 
 var kinds = map[string]region.Kind{"N": region.KindNode, "W": region.KindWay, "R": region.KindRelation}
 
-// found is the object. ok is false for one that is no object of OpenStreetMap, and so has no osm_type and osm_id:
-// nothing has its id.
+// found returns the object. ok is false if it is not from OpenStreetMap, and has no osm_type and osm_id.
 func (f *feature) found() (found geocoding.Found, ok bool) {
 	const maxID = 1 << 53
 	p := f.Properties
@@ -83,11 +81,11 @@ func (f *feature) found() (found geocoding.Found, ok bool) {
 		CountryCode: strings.ToUpper(string(p["countrycode"])),
 	}
 	parts := properties{string(p["type"]), string(p["district"]), string(p["locality"]), string(p["county"]), found}
-	parts.settle()
+	parts.assignParts()
 	return parts.found, true
 }
 
-// properties are an object and what its address is made of. The type is the rank in an address that Nominatim gave it
+// properties are an object and the parts of its address. The layer is its rank in addresses, by Nominatim
 // (nominatim/model/AddressType.java).
 type properties struct {
 	layer                      string
@@ -95,47 +93,47 @@ type properties struct {
 	found                      geocoding.Found
 }
 
-// settle puts the parts of an address where they belong. Photon does not repeat the name of an object that is itself
-// such a part.
-func (p *properties) settle() {
+// assignParts assigns the parts of an address to its fields. Photon does not repeat the name of an object that is
+// itself a part.
+func (p *properties) assignParts() {
 	a := &p.found.Address
 	if p.found.Category == "place" && slices.Contains(cities, p.found.Type) {
-		own(&a.City, p.found.Name)
+		setIfEmpty(&a.City, p.found.Name)
 	}
 	switch p.layer {
 	case "country":
-		own(&a.Country, p.found.Name)
+		setIfEmpty(&a.Country, p.found.Name)
 	case "state":
-		own(&a.State, p.found.Name)
+		setIfEmpty(&a.State, p.found.Name)
 	case "county":
-		own(&p.county, p.found.Name)
+		setIfEmpty(&p.county, p.found.Name)
 	case "city":
-		own(&a.City, p.found.Name)
+		setIfEmpty(&a.City, p.found.Name)
 	case "district":
-		p.ownPart(&p.district)
+		p.setPart(&p.district)
 	case "locality":
-		p.ownPart(&p.locality)
+		p.setPart(&p.locality)
 	}
-	own(&a.Suburb, p.district)
-	own(&a.Suburb, p.locality)
+	setIfEmpty(&a.Suburb, p.district)
+	setIfEmpty(&a.Suburb, p.locality)
 	if a.State != "" && a.State != p.county && a.City != p.county {
 		a.County = p.county
 	}
-	own(&a.State, p.county) // where there is no state, the county stands for it
+	setIfEmpty(&a.State, p.county) // without a state, the county is used
 }
 
-// cities are the places that are an address's city, however small.
+// cities are the places that are the city of an address.
 var cities = []string{"city", "town", "municipality", "village", "hamlet"}
 
-// ownPart names an object as a part of a city, unless it is what the city is.
-func (p *properties) ownPart(field *string) {
+// setPart sets a part of a city to the name of the object, unless that is the city.
+func (p *properties) setPart(field *string) {
 	if p.found.Name != p.found.Address.City {
-		own(field, p.found.Name)
+		setIfEmpty(field, p.found.Name)
 	}
 }
 
-// own sets what is not known yet.
-func own(field *string, name string) {
+// setIfEmpty sets an empty field.
+func setIfEmpty(field *string, name string) {
 	if *field == "" {
 		*field = name
 	}

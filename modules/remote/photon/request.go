@@ -10,26 +10,25 @@ import (
 )
 
 const (
-	// maxLimit is the largest number of objects that Photon gives unless it is started with another -max-reverse-results
-	// (config/ApiServerConfig.java). It gives fewer where it may, without a word.
+	// maxLimit is the largest number of objects in a response, unless Photon is started with another -max-reverse-results
+	// (config/ApiServerConfig.java). A larger limit is silently reduced.
 	maxLimit = 50
-	// spare is how many objects are asked for in place of each one that is wanted: some have no name, or are areas that
-	// count only where a category asks for them.
+	// spare is the number of objects to request per result: some have no name, or are areas that only count with a
+	// category.
 	spare = 10
-	// minRadius is the smallest radius that is asked for, in metres. Photon refuses 0 (query/ReverseRequestFactory.java),
-	// to which a smaller one would be rounded, and takes any up to 5,000 km.
+	// minRadius is the smallest radius to request, in metres. Photon refuses 0 (query/ReverseRequestFactory.java), to
+	// which smaller ones would be rounded, and accepts up to 5,000 km.
 	minRadius = 1
-	// settlementRadius is how far the settlement may be that is the response where nothing is near, in metres.
+	// settlementRadius is the search radius for a settlement if nothing is near, in metres.
 	settlementRadius = 30_000
-	// maxTags bounds the part of an address that filters, in bytes.
+	// maxTags is the longest filter in a query, in bytes.
 	maxTags = 4096
 )
 
-// tagsOf returns the part of a query that makes Photon look only for objects whose key or value is one of the terms,
-// and whether there is a filter. It is written "key" or ":value" (searcher/TagFilter.java), and any of several will do
-// (opensearch/OsmTagFilter.java). Terms that cannot be written so leave the filter to be applied to the response, as
-// does a very long list.
-func tagsOf(terms []string) (query string, asked bool) {
+// tagsOf returns the filter of a query for objects whose key or value is one of the terms, and whether there are terms.
+// It consists of "key" and ":value" (searcher/TagFilter.java), of which one must match (opensearch/OsmTagFilter.java).
+// If the terms cannot be written so, or are too long, only the response is filtered.
+func tagsOf(terms []string) (query string, filtered bool) {
 	var q strings.Builder
 	exact := true
 	for _, term := range terms {
@@ -37,7 +36,7 @@ func tagsOf(terms []string) (query string, asked bool) {
 		if term == "" {
 			continue
 		}
-		asked = true
+		filtered = true
 		if strings.ContainsAny(term, ":!,") {
 			exact = false
 		}
@@ -45,12 +44,12 @@ func tagsOf(terms []string) (query string, asked bool) {
 		q.WriteString("&osm_tag=" + term + "&osm_tag=%3A" + term)
 	}
 	if !exact || q.Len() > maxTags {
-		return "", asked
+		return "", filtered
 	}
-	return q.String(), asked
+	return q.String(), filtered
 }
 
-// query returns the query for what is near.
+// query returns the query for objects near the position.
 func (g *Geocoder) query(req *geocoding.Request, tags string) string {
 	radius := req.MaxDistance
 	if !(radius > 0) {
@@ -59,14 +58,14 @@ func (g *Geocoder) query(req *geocoding.Request, tags string) string {
 	return g.at(req, radius, min(max(req.Size, geocoding.MinSize)*spare, maxLimit)) + tags
 }
 
-// settlementQuery returns the query for the nearest settlements: what is between a quarter and a city in an address
+// settlementQuery returns the query for the nearest settlements: the ranks from quarter to city
 // (nominatim/model/AddressType.java).
 func (g *Geocoder) settlementQuery(req *geocoding.Request) string {
 	return g.at(req, settlementRadius, spare) + "&layer=locality&layer=district&layer=city"
 }
 
-// at returns a query for so many objects within some metres, the nearest. Photon 0.7.0 gives any of them unless it is
-// told to sort by distance; before and after, that is the default (CHANGELOG.md).
+// at returns a query for the nearest objects within a radius in metres. Photon 0.7.0 only sorts by distance if the
+// query says so; in other versions that is the default (CHANGELOG.md).
 func (g *Geocoder) at(req *geocoding.Request, radius float64, limit int) string {
 	const (
 		coordinateDecimals = 7 // of OpenStreetMap

@@ -5,11 +5,11 @@ import (
 	"sync/atomic"
 )
 
-// limit is the largest search radius that a service takes, in metres, as far as that is known. Its zero value is a
-// service that has refused none.
+// limit is the largest search radius that the service is known to accept, in metres. The zero value means that none was
+// refused.
 type limit struct{ bits atomic.Uint64 }
 
-// get returns the limit: infinite where it is not known, and 0 where the service takes none but its own.
+// get returns the limit: infinite if it is unknown, and 0 if the service accepts only its own default.
 func (l *limit) get() float64 {
 	if bits := l.bits.Load(); bits != 0 {
 		return math.Float64frombits(bits) - 1
@@ -17,8 +17,8 @@ func (l *limit) get() float64 {
 	return math.Inf(1)
 }
 
-// lower makes it known, and reports whether that is less than was known before. One metre more than a limit is never 0
-// bits.
+// lower records a limit, and reports whether it is lower than before. The bits are those of the limit plus 1, so that
+// they are never 0.
 func (l *limit) lower(metres float64) bool {
 	for {
 		bits := l.bits.Load()
@@ -31,14 +31,14 @@ func (l *limit) lower(metres float64) bool {
 	}
 }
 
-// usualLimits are those of Valhalla's own configuration, and that of its search where a request says nothing
+// usualLimits are Valhalla's default limit, its default radius, and no radius in the request
 // (scripts/valhalla_build_config: service_limits.trace.max_search_radius, meili.default.search_radius).
 var usualLimits = []float64{100, leastRadius, 0}
 
-// lowerLimit is what to try when so many metres were refused; ok is false when nothing is left to try.
-func lowerLimit(asked float64) (lower float64, ok bool) {
+// lowerLimit returns the radius to try after one was refused; ok is false if nothing is left.
+func lowerLimit(largest float64) (lower float64, ok bool) {
 	for _, usual := range usualLimits {
-		if usual < asked {
+		if usual < largest {
 			return usual, true
 		}
 	}

@@ -9,12 +9,12 @@ import (
 	"github.com/mapsedge/caddy-maps/modules/remote"
 )
 
-// errOption: something in the request is beyond a limit of the service: the radius, or the number of points. With
-// `format=osrm` both have the same code.
-var errOption = errors.New("an option is beyond the service's limits")
+// errOption: the radius or the number of points exceeds a limit of the service. With `format=osrm` both have the same
+// code.
+var errOption = errors.New("an option exceeds the service's limits")
 
 // parse reads a response of trace_route to a request for the points in use. The error is matching.ErrNoRoute,
-// errOption, a *trace.InputError, or one of package upstream.
+// errOption, a *trace.InputError, or one of package remote.
 func parse(status int, body []byte, req *matching.Request, used []int) (*remote.Matchings, error) {
 	switch status {
 	case http.StatusOK, http.StatusBadRequest:
@@ -23,7 +23,7 @@ func parse(status int, body []byte, req *matching.Request, used []int) (*remote.
 	default:
 		return nil, remote.Unexpected(status)
 	}
-	d, err := remote.Read(body, len(used))
+	d, err := remote.ReadMatchResponse(body, len(used))
 	if err != nil {
 		return nil, err
 	}
@@ -45,9 +45,10 @@ var (
 	errTooFew  = &trace.InputError{Parameter: "path", Point: -1, Problem: "fewer points than the matching service needs"}
 )
 
-// refusal is what an error of Valhalla means; nil for none. With `format=osrm` it has one of OSRM's codes, which
-// several errors share; what fails before the format is known has Valhalla's own number. Both are in src/worker.cc.
-func refusal(d *remote.Document) error {
+// refusal returns the meaning of an error of Valhalla; nil if there is none. With `format=osrm` errors have OSRM's
+// codes, of which several errors share one. Errors before the format is known have Valhalla's own numbers. See
+// src/worker.cc.
+func refusal(d *remote.MatchResponse) error {
 	switch d.ErrorCode {
 	case 0:
 	case 170, 171, 172, 441, 442, 443, 444: // not connected, no edges near, all points too far from each other, no path

@@ -1,5 +1,7 @@
-// Package valhalla is the Caddy module `maps.matchers.valhalla`: map matching by Valhalla servers. It writes Valhalla's requests and reads its
-// responses; package remote sends them. Start with Matcher.Match, then request.go.
+// Package valhalla is the Caddy module `maps.matchers.valhalla`: map matching by Valhalla servers. It writes
+// the requests of Valhalla and reads its responses. Package remote sends them.
+//
+// Start with Matcher.Match, then request.go.
 package valhalla
 
 import (
@@ -18,7 +20,7 @@ import (
 
 func init() { caddy.RegisterModule(new(Matcher)) }
 
-// Matcher asks Valhalla's `trace_route`, and `trace_attributes` for ways. It covers every place, so put it behind local
+// Matcher asks Valhalla's `trace_route`, and `trace_attributes` for ways. It covers every place, so put it after local
 // matchers.
 //
 // Valhalla limits points and length of a trace (`service_limits.trace`); more is InvalidInput.
@@ -37,7 +39,7 @@ type Matcher struct {
 
 const defaultCosting = "auto"
 
-// costing is Valhalla's costing model for a profile.
+// costing returns Valhalla's costing model for a profile.
 func (m *Matcher) costing(p matching.Profile) string {
 	switch p {
 	case matching.Bicycle:
@@ -64,18 +66,17 @@ func (m *Matcher) Provision(ctx caddy.Context) error {
 	return nil
 }
 
-// Match implements matching.Matcher. Where no road is found near the points, and where the drive has a gap, it looks as
-// far as the request allows. Where Valhalla finds no route between parts of the trace, they get the chance to be joined
-// without the points between them.
+// Match implements matching.Matcher. If there is no road near the points, or the drive has a gap, it searches again as
+// far as the request allows. If the gap remains, it tries without the points around it.
 func (m *Matcher) Match(ctx context.Context, req *matching.Request) (*matching.Result, error) {
 	ctx = m.WithCalls(ctx)
-	q, sigma := newQuestion(req)
+	q, sigma := newMatchRequest(req)
 	search := remote.Search{
 		Request: req, Sigma: sigma, CanWiden: q.canWiden(sigma, m.limit.get()), WidenGaps: true,
-		MayAsk:   func() bool { return m.MayAsk(ctx) },
+		MaySend:  func() bool { return m.MaySend(ctx) },
 		GapSigma: q.gapSigma(sigma),
-		Ask: func(used []int, terms remote.Terms) (*remote.Matchings, error) {
-			return m.ask(ctx, q, used, terms)
+		Send: func(used []int, opts remote.SearchOptions) (*remote.Matchings, error) {
+			return m.matchPoints(ctx, q, used, opts)
 		},
 	}
 	a, err := search.Run(ctx)
@@ -86,7 +87,7 @@ func (m *Matcher) Match(ctx context.Context, req *matching.Request) (*matching.R
 	if err != nil || !req.Details {
 		return result, err
 	}
-	if (m.Ways == nil || *m.Ways) && m.MayAsk(ctx) {
+	if (m.Ways == nil || *m.Ways) && m.MaySend(ctx) {
 		result.Ways = m.ways(ctx, req.Profile, result.Path)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -96,34 +97,34 @@ func (m *Matcher) Match(ctx context.Context, req *matching.Request) (*matching.R
 	return result, nil
 }
 
-// ask asks for the points in use, with less where that is beyond the service's limits.
-func (m *Matcher) ask(ctx context.Context, q *question, used []int, terms remote.Terms) (
+// matchPoints sends a request for the points in use, and tries smaller radiuses if it exceeds a limit of the service.
+func (m *Matcher) matchPoints(ctx context.Context, q *matchRequest, used []int, opts remote.SearchOptions) (
 	*remote.Matchings, error) {
 	limit := m.limit.get()
-	a, asked, err := m.send(ctx, q, used, terms, limit)
+	a, largest, err := m.send(ctx, q, used, opts, limit)
 	for errors.Is(err, errOption) {
-		lower, ok := lowerLimit(asked)
+		lower, ok := lowerLimit(largest)
 		if !ok {
 			return nil, remote.TooManyPoints // it is not the radius
 		}
-		a, asked, err = m.send(ctx, q, used, terms, lower)
+		a, largest, err = m.send(ctx, q, used, opts, lower)
 		if (err == nil || errors.Is(err, matching.ErrNoRoute)) && m.limit.lower(lower) {
-			m.Logger().Warn("Valhalla does not look for roads as far as requests may ask for "+
-				"(service_limits.trace.max_search_radius); it is asked for less from now on", zap.Float64("radius", lower))
+			m.Logger().Warn("Valhalla refuses search radiuses that requests may ask for "+
+				"(service_limits.trace.max_search_radius); it gets a smaller one from now on", zap.Float64("radius", lower))
 		}
 	}
 	return a, err
 }
 
-// send sends a request of trace_route for the points in use. asked is how far it asks for roads, in metres.
-func (m *Matcher) send(ctx context.Context, q *question, used []int, terms remote.Terms, limit float64) (
-	a *remote.Matchings, asked float64, err error) {
-	body, asked := q.body(m.costing(q.Profile), used, terms, limit)
-	err = m.Ask(ctx, &remote.Request{Path: "/trace_route", Body: body}, func(status int, body []byte) (err error) {
+// send sends a trace_route request for the points in use. largest is its largest search radius, in metres.
+func (m *Matcher) send(ctx context.Context, q *matchRequest, used []int, opts remote.SearchOptions, limit float64) (
+	a *remote.Matchings, largest float64, err error) {
+	body, largest := q.body(m.costing(q.Profile), used, opts, limit)
+	err = m.Send(ctx, &remote.Request{Path: "/trace_route", Body: body}, func(status int, body []byte) (err error) {
 		a, err = parse(status, body, q.Request, used)
 		return err
 	})
-	return a, asked, err
+	return a, largest, err
 }
 
 // UnmarshalCaddyfile reads the arguments behind the module's name:

@@ -13,19 +13,19 @@ import (
 	"github.com/mapsedge/caddy-maps/modules/remote"
 )
 
-// edge is a piece of a road.
+// edge is an edge of Valhalla's graph on the drive.
 type edge struct {
 	Names []string `json:"names"`
-	Way   int64    `json:"way_id"` // of OpenStreetMap; 0 where the response does not say
+	Way   int64    `json:"way_id"` // of OpenStreetMap; 0 if missing
 	Begin int      `json:"begin_shape_index"`
 	End   int      `json:"end_shape_index"`
 }
 
-// maxNames is how many names a road may have.
+// maxNames is the largest number of names of a road.
 const maxNames = 100
 
-// ways asks which ways a path is on, by walking along it. It returns nil where Valhalla cannot walk it, which happens
-// where a drive turns round in the middle of an edge, and where it may not be asked once more.
+// ways requests the ways along a path. It returns nil if Valhalla cannot follow the path, as when a drive turns round
+// in the middle of an edge, and if max_calls allows no more.
 func (m *Matcher) ways(ctx context.Context, profile matching.Profile, path orb.LineString) []matching.Way {
 	line := geo.AppendPolyline(nil, path, geo.Polyline6)
 	body := append([]byte(nil), `{"encoded_polyline":`...)
@@ -35,20 +35,20 @@ func (m *Matcher) ways(ctx context.Context, profile matching.Profile, path orb.L
 	body = append(body, `,"directions_type":"none","filters":{"action":"include","attributes":["edge.way_id",`+
 		`"edge.names","edge.begin_shape_index","edge.end_shape_index","shape"]}}`...)
 	var ways []matching.Way
-	err := m.Ask(ctx, &remote.Request{Path: "/trace_attributes", Body: body}, func(status int, body []byte) error {
+	err := m.Send(ctx, &remote.Request{Path: "/trace_attributes", Body: body}, func(status int, body []byte) error {
 		if status == http.StatusOK {
 			ways = readWays(body, line, len(path))
 		}
 		return nil
 	})
 	if err != nil {
-		return nil // the drive is there without them
+		return nil // the response has no ways then
 	}
 	return ways
 }
 
-// readWays joins the edges of a response into runs of ways; nil where it is about another line than was asked for, does
-// not say which ways they are, or where in the line.
+// readWays joins consecutive edges of one way. It returns nil if the response is for another line, or does not tell the
+// ways of the whole line.
 func readWays(body, line []byte, points int) (ways []matching.Way) {
 	var read struct {
 		Shape string `json:"shape"`
@@ -79,7 +79,7 @@ func readWays(body, line []byte, points int) (ways []matching.Way) {
 	return ways
 }
 
-// name is the first name that a road has; "" where it has none.
+// name returns the first name of a road; "" if it has none.
 func (e *edge) name() string {
 	for _, name := range e.Names {
 		if name != "" {

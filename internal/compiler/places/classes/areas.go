@@ -9,14 +9,14 @@ import (
 )
 
 // Ranks of an area among those of one role that contain a point. Administrative areas come first, in the order of the
-// country's levels, then polygons of settlements, then what the census counts as a settlement.
+// country's levels, then polygons of settlements, then census areas.
 const (
 	rankLevels     = 1
 	rankSettlement = 20
 	rankCensus     = 60
 )
 
-// AreaTags is what an area's tags say of its part in addresses.
+// AreaTags is the role of an area in addresses by its tags.
 type AreaTags struct {
 	Level    int // of an administrative area, 0 when unknown
 	Admin    bool
@@ -27,11 +27,11 @@ type AreaTags struct {
 	Parent   country.Country // by the code of a subdivision, ISO 3166-2
 }
 
-// readArea reads what an area's tags say of its part in addresses.
+// readArea reads the role of an area in addresses.
 func (l *Reader) readArea() AreaTags {
 	boundary := string(l.value(keyBoundary))
 	a := AreaTags{Place: string(l.value(keyPlace))}
-	if boundary != "" || a.Place != "" { // on anything else it is an address of its own
+	if boundary != "" || a.Place != "" { // on other objects it is their own address
 		a.Postcode = l.OnePostcode(l.values[keyPostalCode])
 	}
 	switch boundary {
@@ -71,7 +71,7 @@ func byCode(code string) (country.Country, bool) {
 	return country.Country{}, false
 }
 
-// serves tells whether an area with a name (or without) has any part in addresses or the fallback.
+// serves reports whether an area, with a name or without, has a role in addresses or in the fallback.
 func (a *AreaTags) serves(named bool) bool {
 	return a.Postcode != 0 || named && (a.Admin || a.Place != "" || a.census)
 }
@@ -81,7 +81,7 @@ func (a *AreaTags) Ranks(alpha2 string) (state, county, city, suburb uint8) {
 	if a.Level > 0 {
 		l := placefile.LevelsOf(alpha2)
 		state, city, suburb = rank(l.State, a.Level), rank(l.City, a.Level), rank(l.Suburb, a.Level)
-		if alpha2 != "" { // else it may be anything
+		if alpha2 != "" { // without a country the level tells nothing
 			county = rank(l.County, a.Level)
 		}
 	}

@@ -8,29 +8,29 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 )
 
-// Class is what an object's tags make of it.
+// Class is the meaning of an object's tags.
 type Class struct {
 	Name     uint32 // text
 	Address  OwnTags
 	General  bool // found without a category
 	Unnamed  bool // its name is its house number and street
 	Area     AreaTags
-	Serves   bool // as an area for addresses or the fallback
+	Serves   bool // is an area for addresses or the fallback
 	Place    PlaceKind
-	Road     placefile.RoadKind // that it is itself
+	Road     placefile.RoadKind // if it is a street
 	Postcode uint32             // of a road
 }
 
-// OwnTags is what an object says of its own address, or what was found out for it, by the numbers of texts.
+// OwnTags is the address of an object, tagged or inferred, as numbers of texts.
 type OwnTags struct {
 	HouseNumber, HouseName, Street, Place, Suburb, Hamlet, City, County, State, Postcode uint32
 }
 
-// OnStreet tells whether an address says where its house number belongs.
+// OnStreet reports whether an address has a street or a place.
 func (a *OwnTags) OnStreet() bool { return a.Street != 0 || a.Place != 0 }
 
-// Classify tells what an object is: l.Kinds, l.Names, which are valid until the next call, and the class. The object is
-// of no use where it has no kinds and does not serve.
+// Classify returns the class of an object, and sets l.Kinds and l.Names, which are valid until the next call. An object
+// without kinds that does not serve is not needed.
 func (l *Reader) Classify(r *objects.Feature) (c Class) {
 	l.read(r.Tags)
 	l.Kinds = l.Kinds[:0]
@@ -67,13 +67,13 @@ func (l *Reader) Classify(r *objects.Feature) (c Class) {
 	return c
 }
 
-// Address reads what tags say of the address of their object.
+// Address reads an address from tags.
 func (l *Reader) Address(tags objects.Tags) OwnTags {
 	l.read(tags)
 	return l.address()
 }
 
-// address reads what the object says of its address.
+// address returns the address of the current object.
 func (l *Reader) address() OwnTags {
 	return OwnTags{
 		HouseNumber: l.houseNumber(),
@@ -89,8 +89,7 @@ func (l *Reader) address() OwnTags {
 	}
 }
 
-// houseNumber is addr:housenumber. Where houses have a number of the land register, and maybe one of the street, it is
-// both.
+// houseNumber returns addr:housenumber, or else the numbers of the land register and of the street.
 func (l *Reader) houseNumber() uint32 {
 	if n := l.trimmed(l.values[keyHouseNumber]); n != 0 {
 		return n
@@ -102,8 +101,7 @@ func (l *Reader) houseNumber() uint32 {
 	return l.texts.Number(l.texts.Text(register) + "/" + l.texts.Text(street))
 }
 
-// roadKind tells whether the object is a street or a square, and of what kind. Its name is then the street of
-// its address.
+// roadKind returns the kind of a street or square. Its name is the street of its address.
 func (l *Reader) roadKind() placefile.RoadKind {
 	kind := placefile.RoadKindOf(string(l.value(keyHighway)))
 	if kind == placefile.NoStreet && string(l.value(keyPlace)) == "square" {
@@ -112,11 +110,11 @@ func (l *Reader) roadKind() placefile.RoadKind {
 	return kind
 }
 
-// PlaceKind is what a value of place is to addresses.
+// PlaceKind is the roles in addresses of a value of place.
 type PlaceKind uint8
 
 const (
-	PlaceSettlement PlaceKind = 1 << iota // what the fallback may answer with
+	PlaceSettlement PlaceKind = 1 << iota // can be an answer of the fallback
 	PlaceCity                             // can be an address's city
 	PlaceSuburb                           // can be an address's suburb
 	PlaceHamlet

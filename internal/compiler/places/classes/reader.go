@@ -1,5 +1,5 @@
-// Package classes reads tags: what an object is, what it is called, what it says of its own address, and its part in
-// the addresses of others. Begin at Reader.Classify.
+// Package classes interprets the tags of features: their kinds, names and addresses, and their roles in the addresses
+// of others. It knows no geometry and no other features. Begin at Reader.Classify.
 package classes
 
 import (
@@ -16,8 +16,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 )
 
-// otherKeys are looked at where a named object has none of the main keys and no house number: a river, a bridge. Such
-// an object is found only by a category that asks for it.
+// otherKeys make the kinds of a named object without main keys and house number, such as a river or a bridge. Only
+// requests for its category find it.
 var otherKeys = []string{
 	"waterway", "man_made", "aeroway", "aerialway", "public_transport", "healthcare", "club", "emergency", "military",
 	"power", "telecom", "geological", "mountain_pass", "golf", "attraction", "playground", "cemetery", "barrier",
@@ -28,13 +28,13 @@ var otherKeys = []string{
 // object, beside its names in other languages.
 var knownKeys = slices.Concat(placefile.MainKeys, otherKeys)
 
-// maxKnownKeys is how many there may be.
+// maxKnownKeys limits their number.
 const maxKnownKeys = 64
 
-// A key is the index of a known key.
+// key is an index into knownKeys.
 type key uint8
 
-// keyOf returns a key, which becomes known.
+// keyOf returns a key, and adds it to knownKeys.
 func keyOf(s string) key {
 	i := slices.Index(knownKeys, s)
 	if i < 0 {
@@ -70,7 +70,7 @@ var (
 	countryKeys  = keysOf("ISO3166-1:alpha3 ISO3166-1:alpha2 ISO3166-1 country_code_iso3166_1_alpha_2")
 )
 
-// Texts has the texts of an extract, to which some more are added. It keeps the first error of that.
+// Texts is the texts of an extract, to which more are added. Err is the first error of adding.
 type Texts struct {
 	*scratch.Texts
 	Err error
@@ -83,15 +83,15 @@ func (t *Texts) Number(s string) uint32 {
 	return n
 }
 
-// Reader reads tags, of which it knows the texts by their numbers.
+// Reader interprets tags, which are numbers of texts.
 type Reader struct {
 	texts     *Texts
 	keys      map[uint32]key // by text
 	numbers   [maxKnownKeys]uint32
-	languages map[uint32]uint32 // of keys that are names in a language; 0 of other keys
-	words     map[uint32]uint32 // of texts that say what something is
+	languages map[uint32]uint32 // the languages of name:xx keys; 0 for other keys
+	words     map[uint32]uint32 // the search terms of keys and values
 
-	// What the object says that was read last:
+	// The current object:
 	values [maxKnownKeys]uint32
 	Names  []Pair // in other languages
 	Kinds  []Pair
@@ -100,7 +100,7 @@ type Reader struct {
 // Pair is a key and a value, or a language and a name, by the numbers of their texts.
 type Pair struct{ Key, Value uint32 }
 
-// New makes a reader of tags whose texts are in a table, to which it adds some.
+// New makes a reader of tags with texts in a table, to which it adds some.
 func New(texts *Texts) *Reader {
 	l := &Reader{texts: texts, keys: map[uint32]key{}, languages: map[uint32]uint32{}, words: map[uint32]uint32{}}
 	for i, s := range knownKeys {
@@ -110,7 +110,7 @@ func New(texts *Texts) *Reader {
 	return l
 }
 
-// read takes the tags of an object.
+// read makes an object with some tags the current one.
 func (l *Reader) read(tags objects.Tags) {
 	clear(l.values[:])
 	l.Names = l.Names[:0]
@@ -132,13 +132,13 @@ func (l *Reader) read(tags objects.Tags) {
 	}
 }
 
-// has tells whether the object has a key.
+// has reports whether the object has a key.
 func (l *Reader) has(k key) bool { return l.values[k] != 0 }
 
-// value is the text of a key of the object.
+// value returns the object's value of a key.
 func (l *Reader) value(k key) []byte { return l.texts.Bytes(l.values[k]) }
 
-// trimmed is the number of a text without blanks around it.
+// trimmed returns the number of a text without surrounding blanks.
 func (l *Reader) trimmed(n uint32) uint32 {
 	text := l.texts.Bytes(n)
 	if trimmed := bytes.TrimSpace(text); len(trimmed) != len(text) {
@@ -147,7 +147,7 @@ func (l *Reader) trimmed(n uint32) uint32 {
 	return n
 }
 
-// first is the number of the first of some keys' values that is not blank.
+// first returns the first value of some keys that is not blank.
 func (l *Reader) first(keys []key) uint32 {
 	for _, k := range keys {
 		if n := l.trimmed(l.values[k]); n != 0 {
@@ -157,7 +157,7 @@ func (l *Reader) first(keys []key) uint32 {
 	return 0
 }
 
-// addKinds adds what some keys, from one up to another, say that the object is.
+// addKinds adds the kinds of the object by the keys [from, to).
 func (l *Reader) addKinds(from, to int) {
 	for k := from; k < to; k++ {
 		n := l.values[k]
@@ -177,7 +177,7 @@ func (l *Reader) addKind(key, value uint32) {
 	}
 }
 
-// Word is the number of a key or value in the form in which it is asked for.
+// Word returns the search term of a key or value.
 func (l *Reader) Word(n uint32) uint32 {
 	w, known := l.words[n]
 	if !known {
@@ -187,8 +187,8 @@ func (l *Reader) Word(n uint32) uint32 {
 	return w
 }
 
-// Street is the number of what is the same of a street's name in different spellings: its letters and digits in lower
-// case. It is 0 for no name only.
+// Street returns a number for a street's name that is the same for different spellings: that of its letters and digits
+// in lower case. It is 0 only for no name.
 func (l *Reader) Street(name uint32) uint32 {
 	if name == 0 {
 		return 0
@@ -202,11 +202,10 @@ func (l *Reader) Street(name uint32) uint32 {
 	return l.texts.Number("/" + strings.ReplaceAll(letters, "ß", "ss"))
 }
 
-// language is a language tag as in BCP 47, as far as names have them: name:etymology, name:prefix and the like are not
-// names.
+// language matches language tags (BCP 47), and not other suffixes of name, such as etymology and prefix.
 var language = regexp.MustCompile(`^[a-z]{2,3}(-[A-Za-z0-9]{1,8})*$`)
 
-// Alphabet returns all words that anything is found by, sorted by their texts.
+// Alphabet returns all search terms, sorted by their texts.
 func (l *Reader) Alphabet() []uint32 {
 	words := slices.Collect(maps.Values(l.words))
 	slices.Sort(words)
@@ -215,7 +214,7 @@ func (l *Reader) Alphabet() []uint32 {
 	return words
 }
 
-// OnePostcode is a postcode, and nothing where it is a list of several: these are of some part each.
+// OnePostcode returns a postcode, or 0 for a list of postcodes, which belong to different parts.
 func (l *Reader) OnePostcode(code uint32) uint32 {
 	if code != 0 && bytes.ContainsAny(l.texts.Bytes(code), ",;") {
 		return 0
@@ -223,5 +222,5 @@ func (l *Reader) OnePostcode(code uint32) uint32 {
 	return code
 }
 
-// IsBuilding tells whether a key is that of buildings.
+// IsBuilding reports whether a key is building.
 func (l *Reader) IsBuilding(key uint32) bool { return key == l.numbers[keyBuilding] }

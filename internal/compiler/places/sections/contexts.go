@@ -10,8 +10,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 )
 
-// Context says which areas are around some tiles, from one up to another, after all tiles before them, and whose
-// outlines come through.
+// Context adds the areas around the tiles [from, to), and those whose outlines cross them. Tiles come in ascending
+// order.
 func (w *Writer) Context(from, to uint32, around, crossing []uint32) error {
 	w.context = placefile.AppendContext(w.context[:0], around, crossing)
 	at, err := w.contexts.AddText(string(w.context))
@@ -19,9 +19,9 @@ func (w *Writer) Context(from, to uint32, around, crossing []uint32) error {
 		return err
 	}
 	if at > math.MaxUint32 {
-		return fmt.Errorf("there are too many areas: what is around tiles takes more than %d bytes", uint32(math.MaxUint32))
+		return fmt.Errorf("there are too many areas: their lists take more than %d bytes", uint32(math.MaxUint32))
 	}
-	// The last run is of the tiles after all others, and has no areas.
+	// The last run has the tiles after all others, without areas.
 	if n := w.runs.Len(); n > 0 && w.runs.Slice()[n-1].First == from {
 		w.runs.Truncate(n - 1)
 	}
@@ -34,8 +34,7 @@ func (w *Writer) Context(from, to uint32, around, crossing []uint32) error {
 	return w.runs.Append(placefile.Run{First: to})
 }
 
-// ContextOf returns the areas around the tile of a position, as far as they have been written. Several goroutines may
-// call it at a time.
+// ContextOf returns the areas around the tile of a position that have been written. It is safe for concurrent use.
 func (w *Writer) ContextOf(p orb.Point) placefile.Context {
 	tile, runs := placefile.ContextTile(p), w.runs.Slice()
 	i := sort.Search(len(runs), func(i int) bool { return runs[i].First > tile })

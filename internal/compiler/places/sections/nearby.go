@@ -19,8 +19,7 @@ type nearby struct {
 	area  func(feature uint32) (*placefile.Area, float32)
 	shape func(feature uint32) geometry.Geometry
 	kinds []kind
-	// What is around all of a tile, the states that its positions may be in, and the country that all of it is in, with
-	// one state; zero where a border comes through.
+	// The areas around all of a tile, the states of its positions, and its country, which is zero if a border crosses it.
 	inside  placefile.Enclosing
 	states  []uint32
 	country [3]byte
@@ -28,21 +27,21 @@ type nearby struct {
 
 // kind is settlements of one kind.
 type kind struct {
-	role  int     // of the areas that make them needless
+	role  int     // of the areas that replace them
 	reach float64 // metres
 	index *streets.Index[uint32]
 }
 
-// neighbour is a settlement and how far it is from the middle of a tile, or of a part of one.
+// neighbour is a settlement and its distance from the middle of a tile, or of a part of one.
 type neighbour struct {
 	settlement uint32
 	metres     float64
-	place      placefile.Place // only those of one place rival
+	place      placefile.Place // only settlements with the same are alternatives
 	shape      *geometry.Geometry
 }
 
-// Nearby divides the runs so that each knows the settlements that can be the nearest ones of its positions. It comes
-// after the trees of settlements; area and shape tell of a feature.
+// Nearby adds to each run the settlements that can be the nearest to one of its positions, and divides runs for that.
+// It comes after the trees of settlements. area and shape return those of a feature.
 func (w *Writer) Nearby(area func(feature uint32) (*placefile.Area, float32),
 	shape func(feature uint32) geometry.Geometry) (err error) {
 	q := nearby{w: w, area: area, shape: shape}
@@ -82,7 +81,7 @@ func (w *Writer) Nearby(area func(feature uint32) (*placefile.Area, float32),
 	return cmp.Or(err, w.nearby.Free())
 }
 
-// enter notes what the areas around some tiles say.
+// enter reads the areas around some tiles.
 func (q *nearby) enter(context uint32) {
 	q.inside = placefile.Enclosing{}
 	q.states = q.states[:0]
@@ -105,8 +104,7 @@ func (q *nearby) enter(context uint32) {
 	}
 }
 
-// divisions is how many parts a tile has from west to east, and from south to north: the smaller the parts, the fewer
-// settlements can be nearest.
+// divisions is the number of parts of a tile in each direction. In smaller parts, fewer settlements can be nearest.
 const divisions = 4
 
 // list writes the settlements for a tile: the cities, the suburbs and the hamlets.
@@ -119,7 +117,7 @@ func (q *nearby) list(tile uint32) (uint32, error) {
 		return 0, nil
 	}
 	var data []byte
-	sure := float64(placefile.MaxCityDistanceUnproven) // that near, no more is asked
+	sure := float64(placefile.MaxCityDistanceUnproven) // within which a city is certain
 	if q.inside.Feature[placefile.RoleState] != 0 {
 		sure = placefile.MaxCityDistance
 	}
@@ -149,8 +147,8 @@ func compareNeighbours(a, b neighbour) int {
 	return cmp.Or(cmp.Compare(a.metres, b.metres), cmp.Compare(a.settlement, b.settlement))
 }
 
-// search finds the settlements of a kind for a tile, those of each of its parts, and tells whether each has one that
-// is certain.
+// search finds the settlements of a kind for the parts of a tile, and reports whether each part has one that is
+// certain.
 func (q *nearby) search(b orb.Bound, k *kind, sure float64) (found []neighbour, certain bool) {
 	middle, radius := circle(b)
 	around := streets.Around(middle.Box(), 1.01*(k.reach+radius))
@@ -160,7 +158,7 @@ func (q *nearby) search(b orb.Bound, k *kind, sure float64) (found []neighbour, 
 		p := q.w.places[s.Place-1]
 		if s.Box.Overlaps(&around) && slices.Contains(q.states, p.State) &&
 			(q.country == [3]byte{} || q.country == p.Country) {
-			if k.role == placefile.RoleCity { // those of any city rival
+			if k.role == placefile.RoleCity { // cities are alternatives to each other
 				p.City = 0
 			}
 			g := q.shape(s.Feature)
@@ -182,19 +180,19 @@ func (q *nearby) search(b orb.Bound, k *kind, sure float64) (found []neighbour, 
 	return found, certain
 }
 
-// circle returns the middle of a bound, and a little more than how far anything in it is from there, in metres.
+// circle returns the middle of a bound, and slightly more than the greatest distance from there within it, in metres.
 func circle(b orb.Bound) (geometry.Coord, float64) {
 	middle := geometry.NewCoord(b.Center())
 	south, north := geometry.NewCoord(b.Min), geometry.NewCoord(b.LeftTop())
 	return middle, max(geometry.Distance(middle, south), geometry.Distance(middle, north))*1.001 + 1
 }
 
-// nearest returns those of some settlements that can be the nearest one of their place somewhere in a bound.
+// nearest returns the settlements that can be the nearest of their place somewhere in a bound.
 func nearest(all []neighbour, b orb.Bound, reach float64) (found []neighbour, radius float64) {
 	middle, radius := circle(b)
 	o := geometry.NewOrigin(middle.Point())
 	o.LimitTo(reach + radius + 1)
-	limits := map[placefile.Place]float64{} // haversines beyond which those of a place do not matter
+	limits := map[placefile.Place]float64{} // haversines beyond which settlements of a place are not needed
 	for _, n := range all {
 		limit, h := cmp.Or(limits[n.place], geometry.HaversineWithin(reach+radius)), 0.
 		if !n.shape.Contains(&o) {

@@ -1,5 +1,6 @@
-// Package sections writes the places of a region file: features one after the other, and trees over them.
-// What grows with the extract is in temporary files until the region is committed.
+// Package sections writes the sections of places in a region file: records of features in blocks, trees over them, and
+// the areas and settlements of tiles. Package placefile has their format, and package places decides what they contain.
+// Begin at Writer. What grows with the extract is in temporary files until the region is committed.
 package sections
 
 import (
@@ -23,7 +24,7 @@ type Writer struct {
 	places       []placefile.Place
 	placeNumbers map[placefile.Place]uint32
 
-	// The features of the block that is being filled, as placefile.AppendRecord makes them:
+	// The features of the current block, as placefile.AppendRecord makes them:
 	boxes   [placefile.Fanout]geo.Box
 	filling [placefile.Fanout][]byte
 	corners [placefile.Fanout]int
@@ -33,7 +34,7 @@ type Writer struct {
 	leaves  *scratch.Array[placefile.Leaf]
 	items   *scratch.Array[byte]
 	settled *scratch.Array[placefile.Settlement]
-	treeEnd int // of the settlements of complete trees
+	treeEnd int // the number of settlements in complete trees
 	levels  *scratch.Array[geo.Box]
 
 	contexts *scratch.StringTable
@@ -42,7 +43,7 @@ type Writer struct {
 	context  []byte                        // the one that is written
 }
 
-// New makes a Writer with temporary files in a directory.
+// New makes a Writer with temporary files in dir.
 func New(dir *scratch.Dir) (*Writer, error) {
 	w := &Writer{dir: dir,
 		blocks: scratch.NewArray[placefile.Block](dir, "blocks"), records: scratch.NewArray[byte](dir, "records"),
@@ -62,11 +63,11 @@ func New(dir *scratch.Dir) (*Writer, error) {
 	return w, nil
 }
 
-// Text returns where a string begins in the text of the region. The empty string is 0.
+// Text returns the offset of a string in the region's text. The empty string is 0.
 func (w *Writer) Text(s string) (uint64, error) { return w.text.AddText(s) }
 
-// Add adds the next feature: its record, of which Add fills in where kinds and address are, what it is, and its own
-// address. Features have the numbers in whose order they are added, from 0.
+// Add adds the next feature: its record, in which it sets Kinds and Address, its kinds, and its own address. Features
+// are numbered from 0 in the order of these calls.
 func (w *Writer) Add(r *placefile.Record, kinds []placefile.Kind, a *placefile.Address) error {
 	data, err := placefile.AppendKindSet(nil, kinds, w.Text)
 	if err != nil {
@@ -95,7 +96,7 @@ func (w *Writer) Add(r *placefile.Record, kinds []placefile.Kind, a *placefile.A
 	return err
 }
 
-// PlaceNumber is the number of what settlements belong to, from 1.
+// PlaceNumber returns the number of the areas of a settlement, from 1.
 func (w *Writer) PlaceNumber(p placefile.Place) uint32 {
 	n, has := w.placeNumbers[p]
 	if !has {
@@ -106,7 +107,7 @@ func (w *Writer) PlaceNumber(p placefile.Place) uint32 {
 	return n
 }
 
-// flush writes the block that is being filled, of n features.
+// flush writes the current block, of n features.
 func (w *Writer) flush(n uint32) error {
 	b, corners := placefile.NewBlock(w.boxes[:n])
 	records, size := w.filling[:n], uint64(0)
@@ -116,7 +117,7 @@ func (w *Writer) flush(n uint32) error {
 	}
 	for size>>b.Unit > math.MaxUint16 {
 		b.Unit++
-		size += placefile.Fanout << b.Unit // what may be between records
+		size += placefile.Fanout << b.Unit // the gaps between records
 	}
 	b.At = uint64(w.records.Len())
 	for i, record := range records {
@@ -130,7 +131,7 @@ func (w *Writer) flush(n uint32) error {
 	return w.blocks.Append(b)
 }
 
-// Finish adds the sections to the region. The temporary files must stay until it is committed.
+// Finish adds the sections to the region. The temporary files must stay until the region is committed.
 func (w *Writer) Finish(out *region.Writer) {
 	region.Add(out, placefile.SectionBlocks, w.blocks.Slice())
 	region.Add(out, placefile.SectionRecords, w.records.Slice())

@@ -2,7 +2,6 @@ package sections
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -114,44 +113,6 @@ func TestFarApart(t *testing.T) {
 		ref := h.ReadRef(&placefile.Reader{Data: record, At: h.Details})
 		if ref != uint64(i) || got != want {
 			t.Errorf("feature %d: %d at %v, want %v", i, ref, got, want)
-		}
-	}
-}
-
-// TestTree: the leaves of a tree have all of its features, in boxes that hold theirs.
-func TestTree(t *testing.T) {
-	w := newWriter(t)
-	const n = 5000
-	for i := range n {
-		f := point(float64(i*7919%n)*1e-3, float64(i)*1e-3)
-		add(t, w, f)
-	}
-	if err := w.Trees(n); err != nil {
-		t.Fatal(err)
-	}
-	for _, step := range []uint32{1, 3, 300, 4999} {
-		var want []uint32
-		for i := uint32(0); i < n; i += step {
-			want = append(want, i)
-		}
-		if err := w.Term(fmt.Sprint(step), want); err != nil {
-			t.Fatal(err)
-		}
-		tree := w.trees[len(w.trees)-1]
-		var got []uint32
-		for leaf := range tree.LeafCount() {
-			l := w.leaves.Slice()[tree.Leaves+leaf]
-			var buffer [placefile.Fanout]uint32
-			count := min(tree.Count-leaf*placefile.Fanout, placefile.Fanout)
-			for _, item := range placefile.ReadItems(w.items.Slice()[tree.Items+uint64(l.At):], int(count), &buffer) {
-				if box := w.box(item); !box.Overlaps(&l.Box) {
-					t.Errorf("feature %d is not in the box of its leaf", item)
-				}
-				got = append(got, item)
-			}
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("every %d: %v", step, got)
 		}
 	}
 }

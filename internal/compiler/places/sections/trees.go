@@ -10,7 +10,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 )
 
-// Trees ends the features, the first of which are general, and begins the trees.
+// Trees ends the features and begins the trees. general is the number of general features, which come first.
 func (w *Writer) Trees(general uint32) error {
 	if rest := w.count % placefile.Fanout; rest > 0 {
 		if err := w.flush(rest); err != nil {
@@ -19,7 +19,7 @@ func (w *Writer) Trees(general uint32) error {
 	}
 	t := placefile.Tree{Leaves: uint32(w.leaves.Len()), Count: general}
 	blocks := w.blocks.Slice()
-	for i := range blocks[:t.LeafCount()] { // boxes that lie side by side are read faster than blocks
+	for i := range blocks[:t.LeafCount()] { // consecutive boxes are read faster than blocks
 		if err := w.leaves.Append(placefile.Leaf{Box: blocks[i].All()}); err != nil {
 			return err
 		}
@@ -27,7 +27,7 @@ func (w *Writer) Trees(general uint32) error {
 	return w.addTree(t)
 }
 
-// addTree adds a tree, whose leaves there are already, with the boxes over them.
+// addTree adds a tree whose leaves have been written, with the boxes over them.
 func (w *Writer) addTree(t placefile.Tree) error {
 	t.Levels = uint32(w.levels.Len())
 	w.trees = append(w.trees, t)
@@ -46,11 +46,10 @@ func (w *Writer) addTree(t placefile.Tree) error {
 	return w.levels.Append(geo.AppendTreeLevels(over, over)...)
 }
 
-// Settle adds the next settlement of the tree that Settlements adds, in the order of their features.
+// Settle adds a settlement to the next tree of Settlements, in the order of their features.
 func (w *Writer) Settle(s *placefile.Settlement) error { return w.settled.Append(*s) }
 
-// Settlements adds the tree of the settlements since the last one. What a search needs to know of them is kept beside
-// each other.
+// Settlements adds the tree of the settlements since the last tree.
 func (w *Writer) Settlements() (err error) {
 	all := w.settled.Slice()[w.treeEnd:]
 	t := placefile.Tree{Items: uint64(w.treeEnd), Leaves: uint32(w.leaves.Len()), Count: uint32(len(all))}
@@ -65,7 +64,7 @@ func (w *Writer) Settlements() (err error) {
 	return cmp.Or(err, w.addTree(t))
 }
 
-// Term adds the tree of a word, after those of all words before it and after the fixed trees.
+// Term adds the tree of a search term. It comes after the fixed trees, in alphabetical order.
 func (w *Writer) Term(word string, items []uint32) error {
 	text, err := w.Text(word)
 	if err != nil {
@@ -92,7 +91,7 @@ func (w *Writer) Term(word string, items []uint32) error {
 	return w.addTree(t)
 }
 
-// box is at least the box of a feature.
+// box returns a box that contains that of a feature.
 func (w *Writer) box(n uint32) geo.Box {
 	return w.blocks.Slice()[n/placefile.Fanout].Box(int(n % placefile.Fanout))
 }

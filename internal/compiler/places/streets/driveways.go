@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	// maxApproach is how near, in metres, a road without a name must come to a house to be its own access.
+	// maxApproach is the greatest distance, in metres, of a road without a name that is a house's own access.
 	maxApproach = 10
-	// maxDriveway is how long the way to a street may be on roads without a name, in metres.
+	// maxDriveway is the greatest length, in metres, of the way to a street on roads without a name.
 	maxDriveway = 500
-	// The cost of a street that a house's own access leads to: how far the access is, and a share of the way to the
-	// street, since the longer it is the more houses it may lead to.
+	// The cost of a street at the end of a house's own access is the distance of the access, drivewayCost, and
+	// drivewayShare of the way to the street. A longer way may lead to more houses.
 	drivewayShare, drivewayCost = 0.1, 5
 )
 
@@ -31,8 +31,8 @@ type Access struct {
 	_        uint32
 }
 
-// Join adds the street that an access leads to where no street of a list is as near as the access. The list is in the
-// order of the numbers, in which each street is once.
+// Join adds the street at the end of an access to a list, unless a street of the list is as near as the access. The
+// list is sorted by number.
 func (a *Access) Join(list []Candidate, m *Map) []Candidate {
 	if slices.ContainsFunc(list, func(c Candidate) bool { return c.Distance <= a.metres }) {
 		return list
@@ -48,14 +48,13 @@ func (a *Access) Join(list []Candidate, m *Map) []Candidate {
 	return list
 }
 
-// Driveways are the roads without a name, and the streets that they lead to. They meet where they have a position in
-// common.
+// Driveways are the roads without a name, and the streets to which they lead. They meet at common positions.
 type Driveways struct {
 	lines
 	streets *Map
 }
 
-// NewDriveways finds the roads without a name.
+// NewDriveways indexes the roads without a name.
 func NewDriveways(dir *scratch.Dir, drives objects.Features, m *Map) (*Driveways, error) {
 	w := &Driveways{newLines(dir, "driveway"), m}
 	for i, r := range drives.All {
@@ -66,20 +65,19 @@ func NewDriveways(dir *scratch.Dir, drives objects.Features, m *Map) (*Driveways
 	return w, w.seal()
 }
 
-// approach is the street that is nearest on roads without a name, and how far it is.
+// approach is the nearest street along roads without a name, and the distance to it.
 type approach struct {
 	metres float64
 	street uint32 // + 1; 0 for none
 }
 
-// nearer tells whether an approach is to be preferred to another one.
+// nearer reports whether an approach is better than another one.
 func (a approach) nearer(than approach) bool {
 	return a.street != 0 && (than.street == 0 || a.metres < than.metres ||
 		a.metres == than.metres && a.street < than.street)
 }
 
-// Network is the part of the roads without a name that the houses in some box may have as theirs. Only one goroutine
-// may use it.
+// Network is the roads without a name near a box. Only one goroutine may use it.
 type Network struct {
 	w *Driveways
 	// nodes are a hash table with linear probing, which is several times as fast as a map here.
@@ -89,14 +87,14 @@ type Network struct {
 
 type node struct {
 	at    geometry.Coord
-	used  bool   // false where the slot is free
-	links uint32 // the last of the node's links, + 1; 0 for none
+	used  bool   // false if the slot is free
+	links uint32 // 1 plus the last of the node's links, or 0
 	approach
 }
 
-type link struct{ to, before uint32 } // a slot, and another link of the same node, + 1
+type link struct{ to, before uint32 } // a slot, and 1 plus the previous link of the same node
 
-// slot finds the slot of a position, which is free if the position is that of no node.
+// slot returns the slot of the node at a position, or a free slot if there is none.
 func (n *Network) slot(at geometry.Coord) uint32 {
 	mask := uint32(len(n.nodes) - 1)
 	i := (uint32(at.X)*0x9E3779B1 ^ uint32(at.Y)*0x85EBCA6B) >> 7 & mask
@@ -106,7 +104,7 @@ func (n *Network) slot(at geometry.Coord) uint32 {
 	return i
 }
 
-// add returns the slot of a position, which becomes a node.
+// add returns the slot of a position, and makes it a node.
 func (n *Network) add(at geometry.Coord) uint32 {
 	i := n.slot(at)
 	n.nodes[i].at, n.nodes[i].used = at, true
@@ -118,14 +116,14 @@ func (n *Network) link(from, to uint32) {
 	n.nodes[from].links = uint32(len(n.links))
 }
 
-// Within looks from all streets along the roads without a name to what is in a box.
+// Within returns the network in a box, with the way from each node to a street (Dijkstra, from all streets at once).
 func (w *Driveways) Within(box geo.Box) *Network {
 	box = Around(box, maxApproach+maxDriveway)
 	var roads []*part
 	edges := 0
 	w.parts.Each(&box, func(p *part) {
 		roads = append(roads, p)
-		edges += int(p.edges)
+		edges += int(p.segments)
 	})
 	n := &Network{w: w}
 	if edges == 0 {
@@ -166,7 +164,7 @@ func (w *Driveways) Within(box geo.Box) *Network {
 		for i := at.links; i != 0; i = n.links[i-1].before {
 			to := &n.nodes[n.links[i-1].to]
 			if to.street != 0 && to.metres < at.metres {
-				continue // it was here before
+				continue // already nearer
 			}
 			further := approach{at.metres + metresTo(to.at), at.street}
 			if further.metres <= maxDriveway && further.nearer(to.approach) {
@@ -178,7 +176,7 @@ func (w *Driveways) Within(box geo.Box) *Network {
 	return n
 }
 
-// Access returns the road without a name that is the own access of an outline, with where it leads to.
+// Access returns an outline's own access, or false if it has none.
 func (n *Network) Access(o *Outline) (own Access, found bool) {
 	if len(n.links) == 0 {
 		return own, false
@@ -187,10 +185,10 @@ func (n *Network) Access(o *Outline) (own Access, found bool) {
 	wide := Around(o.box, maxApproach)
 	var roads []*part
 	n.w.parts.Each(&wide, func(p *part) { roads = append(roads, p) })
-	// The first of the nearest counts.
+	// Of equally near ones the first counts.
 	slices.SortFunc(roads, func(p, q *part) int { return cmp.Compare(p.first, q.first) })
 	for _, p := range roads {
-		n.w.edges(p, &wide, func(from, to geometry.Coord) {
+		n.w.segments(p, &wide, func(from, to geometry.Coord) {
 			leads := n.nodes[n.slot(from)].approach
 			if other := n.nodes[n.slot(to)].approach; other.nearer(leads) {
 				leads = other

@@ -9,8 +9,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 )
 
-// Index finds what lies in some box: a packed R-tree of items in the order in which they were added, which should be
-// one in which neighbours follow each other. It keeps no more than the boxes of each sixteen.
+// Index finds items in a box. It is a packed R-tree of items in the order in which they were added, in which neighbours
+// should be consecutive. It stores only the common box of each sixteen items.
 type Index[T any] struct {
 	items  *scratch.Array[T]
 	boxes  *scratch.Array[geo.Box] // of groups of items, and then those of the levels over them
@@ -44,7 +44,7 @@ func (x *Index[T]) Seal() error {
 	return err
 }
 
-// Each yields the items that may touch a box. Several goroutines may call it at a time.
+// Each yields the items that may touch a box. It is safe for concurrent use.
 func (x *Index[T]) Each(b *geo.Box, yield func(item *T)) {
 	x.descend(b, x.layout.Height, 0, x.layout.Count[x.layout.Height], yield)
 }
@@ -71,10 +71,9 @@ func (x *Index[T]) descend(b *geo.Box, level int, from, to uint32, yield func(it
 // Free removes the files.
 func (x *Index[T]) Free() error { return cmp.Or(x.items.Free(), x.boxes.Free()) }
 
-// Around is a box with all around it that is within some metres, and a little more, up to the antimeridian and the
-// poles.
+// Around returns a box enlarged by some metres, and a little more, up to the antimeridian and the poles.
 func Around(b geo.Box, metres float64) geo.Box {
-	const more = 2 // what rounding takes away
+	const more = 2 // against rounding
 	north := metres/(geometry.EarthRadius*geometry.RadiansPerUnit)*1.001 + more
 	farthest := max(math.Abs(float64(b.MinY)), math.Abs(float64(b.MaxY))) + north
 	east := north / max(math.Cos(farthest*geometry.RadiansPerUnit), 0.01) * 1.01

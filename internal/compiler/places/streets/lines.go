@@ -8,18 +8,18 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 )
 
-// lines finds the edges of lines that are near something.
+// lines finds the segments of lines that are near a box.
 type lines struct {
 	coords *scratch.Array[geometry.Coord]
 	sorter *scratch.Sorter[sortedPart]
 	parts  *Index[part] // along the curve
 }
 
-// part is a run of edges of a line: some of the coordinates of all lines.
+// part is consecutive segments of a line: a range of coords.
 type part struct {
-	line  uint32 // as its owner numbers it
-	edges uint32
-	first uint64
+	line     uint32 // the owner's number of the line
+	segments uint32
+	first    uint64
 }
 
 type sortedPart struct {
@@ -55,11 +55,11 @@ func (l *lines) seal() error {
 
 // of returns the positions of a part.
 func (l *lines) of(p *part) []geometry.Coord {
-	return l.coords.Slice()[p.first : p.first+uint64(p.edges)+1]
+	return l.coords.Slice()[p.first : p.first+uint64(p.segments)+1]
 }
 
-// edges yields the edges of a part that may touch a box.
-func (l *lines) edges(p *part, b *geo.Box, yield func(from, to geometry.Coord)) {
+// segments yields the segments of a part that may touch a box.
+func (l *lines) segments(p *part, b *geo.Box, yield func(from, to geometry.Coord)) {
 	line := l.of(p)
 	for k := 1; k < len(line); k++ {
 		if edge := geometry.BoxOf(line[k-1 : k+1]); edge.Overlaps(b) {

@@ -10,8 +10,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 )
 
-// plane is a plane that touches the Earth at a position. Within some kilometres of it, distances on it are right to a
-// hundredth of a percent, which is enough to compare streets.
+// plane is a plane that touches the Earth at a position. Distances on it, within some kilometres, are correct to a
+// hundredth of a percent.
 type plane struct{ x, y, east, north float64 }
 
 func newPlane(b geo.Box) plane {
@@ -20,18 +20,18 @@ func newPlane(b geo.Box) plane {
 	return plane{x, y, north * max(math.Cos(y*geometry.RadiansPerUnit), 0.01), north} // not 0 at a pole
 }
 
-// flat is a position on the plane, in metres from where it touches.
+// flat returns a position on the plane, in metres from the point of contact.
 func (p *plane) flat(c geometry.Coord) orb.Point {
 	return orb.Point{(float64(c.X) - p.x) * p.east, (float64(c.Y) - p.y) * p.north}
 }
 
-// Ruler measures how far positions are from one that is not farther than some kilometres, in metres.
+// Ruler returns a function for the distance to a position, in metres, which is exact within some kilometres.
 func Ruler(at geometry.Coord) func(geometry.Coord) float64 {
 	p := newPlane(at.Box())
 	return func(c geometry.Coord) float64 { return planar.Distance(p.flat(c), orb.Point{}) }
 }
 
-// between is how far two edges are apart.
+// between returns the distance of two segments.
 func between(a, b, c, d orb.Point) float64 {
 	side := func(p, q, r orb.Point) float64 { return (q[0]-p[0])*(r[1]-p[1]) - (q[1]-p[1])*(r[0]-p[0]) }
 	if side(a, b, c)*side(a, b, d) < 0 && side(c, d, a)*side(c, d, b) < 0 {
@@ -41,14 +41,14 @@ func between(a, b, c, d orb.Point) float64 {
 		planar.DistanceFromSegment(a, b, c), planar.DistanceFromSegment(a, b, d))
 }
 
-// Outline is what of a feature a street is measured from: its entrances, or all of its geometry.
+// Outline is the part of a feature from which distances to streets are measured: its entrances, or its geometry.
 type Outline struct {
 	box   geo.Box
 	plane plane
-	lines []orb.LineString // a position is a line of one
+	lines []orb.LineString // a position is a line of one point
 }
 
-// NewOutline makes an outline of a geometry, or of the entrances that it has.
+// NewOutline makes an outline of entrances, or of a geometry if there are none.
 func NewOutline(g *geometry.Geometry, entrances []geometry.Coord) *Outline {
 	o := &Outline{box: g.Box, plane: newPlane(g.Box)}
 	if g.Shape == geometry.Point {
@@ -63,7 +63,7 @@ func NewOutline(g *geometry.Geometry, entrances []geometry.Coord) *Outline {
 	return o
 }
 
-// add adds a line, and wants more.
+// add adds a line. It returns true, to continue the iteration.
 func (o *Outline) add(line []geometry.Coord) bool {
 	out := make(orb.LineString, len(line))
 	for i, c := range line {
@@ -73,7 +73,7 @@ func (o *Outline) add(line []geometry.Coord) bool {
 	return true
 }
 
-// to is how far an edge is, in metres.
+// to returns the distance to a segment in metres.
 func (o *Outline) to(a, b geometry.Coord) float64 {
 	distance := math.Inf(1)
 	p, q := o.plane.flat(a), o.plane.flat(b)

@@ -1,5 +1,5 @@
-// Package streets finds the streets near a house, how far they are, and the roads without a name that lead to them.
-// Package places decides which of them a house is on. Begin at Map.
+// Package streets finds the streets near a house with their distances, and the driveways that lead to them. Package
+// places decides which of them a house is on. Begin at Map, and at Driveways for roads without a name.
 package streets
 
 import (
@@ -16,18 +16,18 @@ import (
 // and what speaks against it. docs/internals/algorithms.md has the reasons, docs/internals/benchmarks.md how often the
 // choice is right.
 const (
-	// maxPath is how far a path may be, in metres, that is to stand for a street.
+	// maxPath is the greatest distance, in metres, of a path that may be the street of an address.
 	maxPath = 50
-	// Nobody lives on a path where a street is about as near, and few on a service road or a ramp.
+	// Houses are rarely on a path, a service road or a ramp if a street is about as near.
 	pathFactor, pathCost       = 2, 20
 	serviceFactor, serviceCost = 1.5, 5
 )
 
-// Street is a feature that houses may have their address on.
+// Street is a feature that can be the street of addresses.
 type Street struct {
 	Ref      uint64 // see placefile.NewRef
 	Name     uint32 // text
-	Number   uint32 // of its name, the same in different spellings
+	Number   uint32 // of its name, equal for different spellings
 	Postcode uint32 // text
 	Kind     placefile.RoadKind
 	_        [3]uint8
@@ -39,12 +39,12 @@ type Map struct {
 	lines
 }
 
-// NewMap makes a map of no streets.
+// NewMap makes an empty map.
 func NewMap(dir *scratch.Dir) *Map {
 	return &Map{scratch.NewArray[Street](dir, "streets"), newLines(dir, "street")}
 }
 
-// Add takes a street on.
+// Add adds a street.
 func (m *Map) Add(s Street, g *geometry.Geometry) error {
 	return cmp.Or(m.streets.Append(s), m.add(uint32(m.streets.Len()-1), g))
 }
@@ -61,23 +61,23 @@ func (m *Map) Free() error { return cmp.Or(m.streets.Free(), m.lines.Free()) }
 // Candidate is a street that a house may be on.
 type Candidate struct {
 	Number   uint32  // of its name
-	Street   uint32  // the one of this number that is nearest
+	Street   uint32  // the nearest one with this number
 	Distance float64 // metres
 	Cost     float64
 }
 
-// Compare puts the street first that is to be preferred.
+// Compare orders streets by preference.
 func (c *Candidate) Compare(o *Candidate) int {
 	return cmp.Or(cmp.Compare(c.Cost, o.Cost), cmp.Compare(c.Distance, o.Distance), cmp.Compare(c.Street, o.Street))
 }
 
-// Near appends the streets within some metres of an outline, each with the one of its name that costs least.
-// They are in the order of their numbers.
+// Near appends the streets within some metres of an outline, of each name the one with the least cost, in the order of
+// their numbers.
 func (m *Map) Near(list []Candidate, o *Outline, reach float64) []Candidate {
 	wide := Around(o.box, reach)
 	m.parts.Each(&wide, func(p *part) {
 		nearest := math.Inf(1)
-		m.edges(p, &wide, func(from, to geometry.Coord) { nearest = min(nearest, o.to(from, to)) })
+		m.segments(p, &wide, func(from, to geometry.Coord) { nearest = min(nearest, o.to(from, to)) })
 		s := m.At(p.line)
 		c := Candidate{s.Number, p.line, nearest, nearest}
 		limit := reach

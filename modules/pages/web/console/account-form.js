@@ -10,7 +10,7 @@ const scopes = {
   REVERSEGEOCODING: "what is at a position",
 };
 
-// editAccount asks for the fields of an account, and saves those that have changed.
+// editAccount shows the form of an account, and saves the fields that have changed.
 export function editAccount(account, save) {
   const before = {
     description: "", platform: "WEB", scopes: [], isAdmin: false, quotas: [],
@@ -22,7 +22,7 @@ export function editAccount(account, save) {
     field("description", "Description", el("textarea", { rows: 2, value: before.description, dir: "auto" }),
       "For you and your colleagues: which application, which team. At most 500 characters."),
     field("platform", "Platform", select(platforms, before.platform)),
-    el("fieldset", {}, el("legend", {}, "Scopes: what its tokens are good for"),
+    el("fieldset", {}, el("legend", {}, "Scopes: what its tokens may be used for"),
       ...Object.entries(scopes).map(([scope, text]) =>
         check("scopes", scope, before.scopes.includes(scope), el("strong", {}, scope), " " + text)), problem("scopes")),
     check("isAdmin", "true", before.isAdmin,
@@ -31,8 +31,8 @@ export function editAccount(account, save) {
     quotaFields(before.quotas),
     el("fieldset", {}, el("legend", {}, "Restrictions: from where its tokens may be used"),
       list("origins", "Web pages, one origin a line",
-        "https://app.example.com, or https://*.example.com for what is below. Empty: any page, and no page at all."),
-      list("networks", "Networks, one a line", "203.0.113.0/24, or one address. Empty: from everywhere.")),
+        "https://app.example.com, or https://*.example.com for subdomains. Empty: any page, and also no page."),
+      list("networks", "Networks, one a line", "203.0.113.0/24, or one address. Empty: any network.")),
   ], {
     label: account ? "Save" : "Create",
     submit: async (form) => {
@@ -53,7 +53,7 @@ export function editAccount(account, save) {
 const select = (values, chosen, properties = {}) => el("select", properties, ...values.map((value) =>
   el("option", { value, selected: value === chosen }, value === "*" ? "all scopes" : value)));
 
-// quotaFields are rows to read as sentences: 1000 requests of TILE a day.
+// quotaFields makes a row per quota that reads as a sentence: 1000 requests of TILE a day.
 function quotaFields(quotas) {
   const rows = el("div", { class: "quotas" });
   const part = (name, input) => Object.assign(input, { name: "quotas." + name });
@@ -82,7 +82,7 @@ function quotaFields(quotas) {
     problem("quotas"));
 }
 
-// quotasOf reads what quotaFields shows. A limit that is no number becomes null, which the server refuses.
+// quotasOf reads the rows of quotaFields. A limit that is no number becomes null, which the server refuses.
 const quotasOf = (form) => [...form.querySelectorAll(".quota")].map((row) => {
   const value = (name) => row.querySelector(`[name="quotas.${name}"]`).value;
   const limit = value("limit") === "" ? null : Number(value("limit"));

@@ -1,17 +1,17 @@
-// The list of accounts, and what can be done with each.
+// The list of accounts, with the actions on each.
 import { byId, on, el } from "./shared/dom.js";
 import { editAccount } from "./account-form.js";
 import { confirmByTyping, showTokens, tryExchange } from "./dialogs.js";
 
 export const collection = new URL("../api/v1/service-accounts", location.origin + location.pathname).pathname;
 const pageSize = 50;
-// A search reads this many of the largest pages at once: the server limits requests.
+// A search reads at most this many pages of the largest size, because the server limits requests.
 const searchPageSize = 200, searchPages = 10;
 
 const nameOf = (account) => account.description || account.id;
 const tag = (text) => el("span", { class: "tag" }, text);
 
-// columns of the table: what stands above, and what an account shows there.
+// columns of the table: the heading, and the cell of an account.
 const columns = [
   ["Description", (a) => el("bdi", {}, a.description || "(no description)")],
   ["Id", (a) => el("code", {}, a.id)],
@@ -22,15 +22,15 @@ const columns = [
     new Date(a.createdAt).toLocaleDateString())],
 ];
 
-// Accounts is the list of one session. say shows a message, fail an error, and usage an account's usage.
+// Accounts is the list of a session. say shows a message, fail an error, and usage the usage of an account.
 export class Accounts {
   #session;
   #page;
   #loaded = [];
   #cursor = null;
-  #load = 0; // counts loads, so that an answer to an earlier one is dropped
+  #load = 0; // number of the current load; responses to earlier ones are dropped
   #timer = 0;
-  #reading = null; // the page that is being read
+  #reading = null; // the page that is being loaded
 
   constructor(session, page) {
     this.#session = session;
@@ -52,7 +52,7 @@ export class Accounts {
     this.#reset(null);
   }
 
-  // load reads the first page anew.
+  // load loads the first page again.
   async load() {
     this.#reset("");
     await this.#more(pageSize);
@@ -66,7 +66,7 @@ export class Accounts {
     this.#show([]);
   }
 
-  // #more reads one page, once for all who wait for it, and returns whether there may be another.
+  // #more loads one page, only once for concurrent calls, and returns whether there may be another.
   #more(limit) {
     const reading = this.#reading ??= this.#read(limit).finally(() => {
       if (this.#reading === reading) this.#reading = null;
@@ -142,13 +142,13 @@ export class Accounts {
     });
   }
 
-  // #patch changes an account and shows it as the server answers.
+  // #patch changes an account and shows the response of the server.
   async #patch(account, change) {
     const { data } = await this.#ask("PATCH", "/" + account.id, change);
     this.#show(this.#loaded.map((a) => (a.id === data.id ? data : a)));
   }
 
-  // #done says what happened and puts the focus back to the account's row, or to the list if it is gone.
+  // #done shows a message and moves the focus back to the account's row, or to the list if the row is gone.
   #done(account, now) {
     this.#page.say(`${nameOf(account)} is ${now}.`);
     setTimeout(() => {
@@ -163,6 +163,6 @@ export class Accounts {
     const status = byId("status").value;
     this.#show(!status || status === account.status ? [account, ...this.#loaded] : this.#loaded);
     this.#page.say("The account was created.");
-    setTimeout(() => showTokens(clientToken, serverToken)); // once the form's dialog has closed
+    setTimeout(() => showTokens(clientToken, serverToken)); // after the form's dialog has closed
   }
 }

@@ -1,4 +1,4 @@
-// Bars of usage over time, and the same figures as a table.
+// A bar chart of usage over time, with a table of the same figures.
 import { el } from "./shared/dom.js";
 import { add, number } from "./figures.js";
 
@@ -9,25 +9,25 @@ function svg(name, attributes, ...children) {
   return node;
 }
 
-// kinds of requests, from the bottom of a bar to its top, told apart by pattern and colour.
+// kinds of requests, from the bottom to the top of a bar, with a pattern and colour each.
 const kinds = [
   ["passed", (u) => u.requests - u.errors, { fill: "var(--accent)" }],
   ["answered 5xx", (u) => u.errors, { fill: "url(#hatched)", stroke: "var(--bad)" }],
   ["refused by a quota", (u) => u.refused, { fill: "url(#dotted)", stroke: "var(--warn)" }],
 ];
 
-// legend says which part of a bar is what.
+// legend explains the parts of a bar.
 export const legend = () => el("p", { class: "legend quiet" }, ...kinds.map(([words, , look]) => el("span", {},
   svg("svg", { width: 14, height: 14, "aria-hidden": "true" },
     svg("rect", { x: 1, y: 1, width: 12, height: 12, ...look })), " " + words)));
 
 const describe = (usage) => kinds.map(([words, of]) => `${number(of(usage))} ${words}`).join(", ");
 
-// chart draws usage by span of time: bars of {label, usage}, the oldest first.
+// chart draws usage by period: bars of {label, usage}, the oldest first.
 export function chart(title, bars) {
   const most = Math.max(...bars.map(({ usage }) => usage.requests + usage.refused));
   const wide = 100 / bars.length;
-  // Percentages, so that the picture takes any width without stretching its patterns.
+  // Percentages, so that any width works without stretching the patterns.
   const columns = bars.map(({ label, usage }, n) => {
     let y = 100;
     const parts = kinds.filter(([, of]) => of(usage) > 0).map(([, of, look]) => {

@@ -1,4 +1,4 @@
-// The console: who is signed in, until when, and their organization's accounts.
+// The console: the session, and the views of accounts and usage.
 import { byId, on, say } from "./shared/dom.js";
 import { showPages } from "./shared/pages.js";
 import { Session, claimsOf, takeTokenFromAddress } from "./shared/session.js";
@@ -28,7 +28,7 @@ const page = {
 const accounts = new Accounts(session, page);
 const usage = new Usage(session, page);
 
-// view shows one of the two views.
+// view switches to one of the two views.
 function view(name) {
   for (const each of ["accounts", "usage"]) {
     byId(each + "-view").hidden = each !== name;
@@ -36,20 +36,20 @@ function view(name) {
   }
 }
 
-// organizationOf returns the claim that the server reads.
+// organizationOf returns the organization by the claim that the server uses.
 const organizationOf = (claims) =>
   claims[claims.iss === settings.issuer ? settings.organizationClaim : "org"];
 
 const nameOf = (claims) => claims.email ?? claims.preferred_username ?? claims.sub ?? "";
 
-// problemWith returns what is visibly wrong with a token.
+// problemWith returns an error that is visible in the token itself.
 function problemWith(claims) {
   if (!claims.exp) return "This is not a user token. It begins with eyJ and has two dots.";
   if (claims.exp * 1000 <= Date.now()) return "This token has expired. Get a new one.";
   return organizationOf(claims) ? "" : "This token names no organization.";
 }
 
-// enter signs in with a token, and returns what is wrong with it.
+// enter signs in with a token, and returns the error if there is one.
 function enter(token) {
   const wrong = problemWith(claimsOf(token));
   if (wrong) return wrong;
@@ -61,7 +61,7 @@ function enter(token) {
   return "";
 }
 
-// offer asks before it signs in with a token of the address, and never replaces a session.
+// offer asks before signing in with a token from the address, and never replaces a session.
 function offer(token) {
   if (!token) return;
   const claims = claimsOf(token);
@@ -80,7 +80,7 @@ function leave(why = "You are signed out.") {
   byId("sign-in-title").focus();
 }
 
-// show lets the page say who is signed in.
+// show shows who is signed in.
 function show() {
   const claims = session.claims;
   const inside = session.token !== "";
@@ -94,7 +94,7 @@ function show() {
   showExpiry();
 }
 
-// lasting says seconds in words, in steps that do not flicker.
+// lasting returns seconds in words, rounded so that the text rarely changes.
 function lasting(seconds) {
   if (seconds >= 7200) return Math.floor(seconds / 3600) + " hours";
   if (seconds >= 120) return Math.floor(seconds / 60) + " minutes";
@@ -110,7 +110,7 @@ function showExpiry() {
     ? `Your sign-in ends in ${lasting(left)}. Finish what you do, sign out, and sign in again.` : "");
 }
 
-// write changes a text only when it is another one: each change is read out.
+// write changes a text only if it differs, because screen readers read out each change.
 function write(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
@@ -141,7 +141,7 @@ on("sign-in", "click", () => {
 });
 window.addEventListener("hashchange", () => offer(takeTokenFromAddress()));
 
-// Out of the address before anything is waited for.
+// Remove the token from the address before anything else.
 const given = takeTokenFromAddress();
 settings = await fetch("sign-in.json", { credentials: "omit" }).then((answer) => answer.json()).catch(() => settings);
 byId("mint-hint").hidden = !settings.local;

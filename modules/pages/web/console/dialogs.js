@@ -1,11 +1,11 @@
-// The dialogs of the console, but for the form of an account.
+// The dialogs of the console, except the form of an account.
 import { copyButton, curl, el } from "./shared/dom.js";
 import { claimsOf, readJSON } from "./shared/session.js";
 import { field, open } from "./forms.js";
 
 const auth = new URL("../api/v1/external/auth", location.origin + location.pathname).href;
 
-// confirmByTyping does what cannot be undone after the account's id, or its last four characters, were typed.
+// confirmByTyping does work after the account's id, or its last four characters, were typed.
 export function confirmByTyping(account, label, consequence, work) {
   const expected = account.id.slice(-4);
   open(`${label} account`, [
@@ -24,16 +24,16 @@ export function confirmByTyping(account, label, consequence, work) {
   });
 }
 
-// confirmSignIn asks about a token that came by a link, which anyone may have made.
+// confirmSignIn asks before a token from a link is used, because anyone may have made the link.
 export function confirmSignIn(name, organization, work) {
   open("Sign in with this link?", [
     el("p", {}, "It signs you in as ", el("bdi", {}, name), " of the organization ",
       el("strong", {}, el("bdi", {}, organization)), "."),
-    el("p", {}, "Go on only if you know this organization: it gets the accounts that you create."),
-  ], { label: "Sign in", submit: () => { setTimeout(work); } }); // once the dialog has closed
+    el("p", {}, "Continue only if you know this organization. It will own the accounts that you create."),
+  ], { label: "Sign in", submit: () => { setTimeout(work); } }); // after the dialog has closed
 }
 
-// showTokens shows the tokens of a new account, this once.
+// showTokens shows the tokens of a new account, only once.
 export function showTokens(client, server) {
   const shown = (label, value, hint) => [
     el("div", { class: "row" },
@@ -42,7 +42,8 @@ export function showTokens(client, server) {
   ];
   open("Tokens of the new account", [
     el("p", { class: "once" }, "Copy both tokens now; they are not shown again."),
-    ...shown("Client token", client, "The id of the account. It is useless without the server token; keep both in your backend."),
+    ...shown("Client token", client,
+      "The id of the account. It is useless without the server token; keep both in your backend."),
     ...shown("Server token", server,
       "Keep it in your backend, with its other secrets: never in an application or a page."),
     ...exchangeHelp(() => [client, server]),
@@ -52,7 +53,7 @@ export function showTokens(client, server) {
   });
 }
 
-// tryExchange exchanges tokens that are pasted.
+// tryExchange exchanges pasted tokens.
 export function tryExchange() {
   const inputs = [1, 2].map(() => el("input", { type: "password", autocomplete: "off", spellcheck: false }));
   const values = () => inputs.map((input) => input.value.trim());
@@ -82,6 +83,6 @@ async function exchange(form, ...tokens) {
   }
   const { data } = await readJSON(answer);
   form.querySelector(".result").replaceChildren(el("p", {},
-    `It works. The access token is good for ${data.expiresIn} ` +
+    `It works. The access token is valid for ${data.expiresIn} ` +
     `seconds and for ${claimsOf(data.accessToken).scope}.`), copyButton("Copy access token", () => data.accessToken));
 }

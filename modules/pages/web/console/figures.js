@@ -1,9 +1,9 @@
-// Sums of usage, and the spans of time for which they are. All times are UTC, as those of the server.
+// Sums of usage by period. All times are UTC, as on the server.
 
-// shown is how many spans of a step the view has, and how many parts of a date name one.
+// shown tells, by step, how many periods are shown, and how many parts of a date label one.
 const shown = { hour: [24, 4], day: [30, 3], month: [12, 2] };
 
-// spansOf returns the beginnings of the spans of a step, the oldest first, and of the one to come.
+// spansOf returns the starts of the periods of a step, the oldest first, and the end of the last one.
 export function spansOf(step, now) {
   const [count, parts] = shown[step];
   const date = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate(), now.getUTCHours()].slice(0, parts);
@@ -13,13 +13,13 @@ export function spansOf(step, now) {
 
 export const number = (value) => value.toLocaleString();
 
-// add sums usage up.
+// add adds usage to a sum.
 export function add(sum, row) {
   for (const name of ["requests", "refused", "errors", "units"]) sum[name] = (sum[name] ?? 0) + (row?.[name] ?? 0);
   return sum;
 }
 
-// bars are the sums of rows for each span of a step.
+// bars returns the sums of rows for each period of a step.
 export function bars(step, rows, now) {
   const sums = new Map(spansOf(step, now).slice(0, -1).map((start) => [start.getTime(), add({})]));
   for (const row of rows) {
@@ -31,11 +31,11 @@ export function bars(step, rows, now) {
   return [...sums].map(([start, usage]) => ({ label: new Date(start).toLocaleString(undefined, form), usage }));
 }
 
-// keyOf names a row of sumUp.
+// keyOf is the key of a row of sumUp.
 export const keyOf = (account, scope) => account + " " + scope;
 
-// sumUp sums rows since a time by account and scope. Quotas have a row even without usage. The scope * is the sum of an
-// account that has quotas for it.
+// sumUp sums rows since a time by account and scope. Quotas have a row even without usage. Accounts with quotas for all
+// scopes have a row with the scope *.
 export function sumUp(rows, since, accounts) {
   const sums = new Map();
   const at = (account, scope) => {

@@ -3,8 +3,8 @@ import { el, say } from "./shared/dom.js";
 
 let count = 0;
 
-// open shows a dialog with a form. submit does the work; if it fails, the dialog stays open with the error at its field.
-// keep is for what is shown once: no key that was hit by chance closes it.
+// open shows a dialog with a form. If submit fails, the dialog stays open with the error at its field. With keep,
+// Escape does not close it.
 export function open(title, content, { label, kind = "primary", submit, close = "Cancel", keep = false }) {
   const id = "dialog-" + ++count;
   const general = el("div", { class: "message", role: "alert" });
@@ -37,7 +37,7 @@ export function open(title, content, { label, kind = "primary", submit, close = 
   dialog.showModal();
 }
 
-// blame finds the field that a message of the server names: its place for errors, its input, and the message.
+// blame finds the field that an error names: its place for errors, its input, and the message.
 function blame(form, message) {
   const placeOf = (name) => form.querySelector(`[data-error="${CSS.escape(name ?? "")}"]`);
   const inputs = (name) => form.querySelectorAll(`[name="${CSS.escape(name)}"]`);
@@ -50,10 +50,10 @@ function blame(form, message) {
   return [placeOf(name), input, rest.join(": ")];
 }
 
-// problem is the place for what is wrong with a field.
+// problem makes the place for the error of a field.
 export const problem = (name, id) => el("p", { id, class: "field-error", "data-error": name });
 
-// field is an input with its label, a hint and a place for what is wrong with it.
+// field makes an input with its label, a hint and a place for its error.
 export function field(name, label, input, hint) {
   const id = `field-${name}-${++count}`;
   Object.assign(input, { id, name });

@@ -1,15 +1,15 @@
-// Signing in with OpenID Connect: authorization code with PKCE (RFC 7636), in a window of its own, so that this page
-// keeps its secrets in memory. The window answers by a BroadcastChannel, which Cross-Origin-Opener-Policy allows.
+// Sign-in with OpenID Connect: authorization code with PKCE (RFC 7636), in a separate window, so that this page keeps
+// its secrets in memory. The window responds by a BroadcastChannel, which works with Cross-Origin-Opener-Policy.
 import { claimsOf } from "./shared/session.js";
 
 const base64url = (bytes) =>
   btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 const random = () => base64url(crypto.getRandomValues(new Uint8Array(32)));
 
-// Login: settings are those of sign-in.json; done gets the token, failed an Error that says what went wrong.
+// Login gets the settings of sign-in.json. done is called with the token, failed with an Error.
 export class Login {
   #settings;
-  #attempt = null; // the next one, or the one under way
+  #attempt = null; // the next or current one
   #done;
   #failed;
 
@@ -20,14 +20,14 @@ export class Login {
     const channel = new BroadcastChannel("caddy-maps-sign-in");
     channel.onmessage = ({ data }) => {
       const attempt = this.#attempt;
-      if (!attempt?.started || data.state !== attempt.state) return; // of another page, or of nobody
+      if (!attempt?.started || data.state !== attempt.state) return; // of another page, or unsolicited
       this.#attempt = null;
       channel.postMessage({ taken: data.state });
       this.#finish(data, attempt).then(this.#done, this.#failed).finally(() => this.prepare());
     };
   }
 
-  // prepare makes the secrets ahead: browsers open a window only right after a click.
+  // prepare makes the secrets in advance: browsers open a window only during a click.
   async prepare() {
     if (!window.isSecureContext) return;
     const verifier = random();
@@ -35,7 +35,7 @@ export class Login {
     this.#attempt = { verifier, challenge: base64url(new Uint8Array(digest)), state: random(), nonce: random() };
   }
 
-  // start opens the provider's page. It throws an Error that says what to do where it cannot.
+  // start opens the provider's page. If it cannot, it throws an Error that says what to do.
   start() {
     if (!window.isSecureContext) throw new Error("Signing in needs https. Paste a token instead.");
     if (!this.#attempt) throw new Error("The sign-in is not ready yet. Try again.");
@@ -57,7 +57,7 @@ export class Login {
       throw new Error("The sign-in was refused: " + (answer.error_description || answer.error));
     }
     const { issuer, audience, organizationClaim, login } = this.#settings;
-    // RFC 9207: an answer that names its issuer must name ours.
+    // RFC 9207: if the response names an issuer, it must be ours.
     if (!answer.code || (answer.iss && answer.iss !== issuer)) throw new Error("The answer to the sign-in is not one.");
     const tokens = await exchange(login, answer.code, verifier);
     const isOpenID = login.scope.split(" ").includes("openid");

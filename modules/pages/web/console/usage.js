@@ -1,18 +1,18 @@
-// The view of usage: who used what and when, and how much of the quotas is left.
+// The view of usage and quotas.
 import { byId, download, el, on } from "./shared/dom.js";
 import { readJSON } from "./shared/session.js";
 import { collection } from "./accounts.js";
 import { chart, legend } from "./chart.js";
 import { bars, keyOf, number, spansOf, sumUp } from "./figures.js";
 
-// At most this many of the largest pages are read: the server limits requests.
+// At most this many pages of the largest size are loaded, because the server limits requests.
 const rowPages = 20, accountPages = 10;
 const maxShown = 200; // rows of the table
 
-// range is that of the table: a step, and how many of its spans.
+// range is the range of the table: a step, and the number of periods.
 const range = () => byId("range").value.split(" ");
 
-// share shows a quota, and how much of it its present window has used, as a bar and as text.
+// share shows how much of a quota its current window has used, as a bar and as text.
 function share({ limit, unit, window, used, percent }) {
   const of = `${number(limit)} ${unit} a ${window}`;
   return el("p", {}, ...used === undefined ? ["up to " + of] : [
@@ -21,14 +21,14 @@ function share({ limit, unit, window, used, percent }) {
   ]);
 }
 
-// Usage is the view for one session: of an account, or of the whole organization.
+// Usage is the view of a session, for one account or the whole organization.
 export class Usage {
   #session;
   #page;
   #account = null; // its id
-  #load = null; // the last one: what comes for an earlier one is dropped
-  #data = null; // a load that is complete
-  #sort = ["requests", true]; // a column, and whether the largest comes first
+  #load = null; // the current one; responses to earlier ones are dropped
+  #data = null; // the data of a complete load
+  #sort = ["requests", true]; // a column, and whether it is descending
 
   constructor(session, page) {
     this.#session = session;
@@ -39,7 +39,7 @@ export class Usage {
     on("csv", "click", () => this.#download().catch((error) => this.#page.fail(error)));
   }
 
-  // open shows the usage of an account, {id}, or with null that of the organization.
+  // open shows the usage of an account, {id}, or of the organization (null).
   open(account) {
     this.#account = account?.id ?? null;
     byId("usage-title").textContent = account ? "Usage of " + (account.description || account.id)
@@ -81,7 +81,7 @@ export class Usage {
     });
   }
 
-  // #read reads a list of the API, at most so many pages.
+  // #read loads a list of the API, up to a number of pages.
   async #read(load, address, pages) {
     const data = [];
     let cursor = "";
@@ -94,7 +94,7 @@ export class Usage {
     return data;
   }
 
-  // #accounts are those whose usage is shown, by id, but for those that were deleted.
+  // #accounts returns the accounts of the view by id, without deleted ones.
   async #accounts(load) {
     const one = () => this.#session.json(collection + "/" + this.#account).then(({ data }) => [data], (error) => {
       if (error.status !== 404) throw error;
@@ -117,7 +117,7 @@ export class Usage {
     this.#showTable();
   }
 
-  // columns of the table: key, title, and what a row shows there.
+  // columns of the table: key, heading, and the cell of a row.
   #columns() {
     const count = (key, title) => [key, title, (row) => number(row[key])];
     return [
@@ -135,7 +135,7 @@ export class Usage {
     const { accounts } = this.#data;
     const sums = (step, count) => sumUp(this.#data[step], spansOf(step, this.#data.now).at(-1 - count), accounts);
     const rows = [...sums(...range()).values()];
-    // How much of a quota its present window has used. A minute is over before it is read.
+    // The share of a quota that its current window has used, except for minutes, which are over before they are read.
     const present = { day: sums("day", 1), month: sums("month", 1) };
     for (const row of rows) {
       const account = accounts.get(row.account);
@@ -176,7 +176,7 @@ export class Usage {
     document.querySelector(`[data-sort="${key}"]`).focus();
   }
 
-  // #download saves the rows that the table sums up, waiting where they are too many at once.
+  // #download saves the rows behind the table, and waits when the server limits requests.
   async #download() {
     const [step, count] = range();
     let text = "";
@@ -188,7 +188,7 @@ export class Usage {
       }
       if (!answer.ok) await readJSON(answer);
       const lines = await answer.text();
-      text += text ? lines.slice(lines.indexOf("\n") + 1) : lines; // each page has the names of the columns
+      text += text ? lines.slice(lines.indexOf("\n") + 1) : lines; // each page has a header line
       const query = /<([^>]+)>; rel="next"/.exec(answer.headers.get("Link") ?? "")?.[1];
       next = query && new URL(query, new URL(next, location.href)).href;
     }

@@ -1,7 +1,7 @@
-// The reference of the API by Swagger UI. It keeps a token that is pasted in memory, and asks nothing but this server.
+// The API reference by Swagger UI. It keeps a pasted token in memory, and sends requests only to this server.
 import { showPages } from "./shared/pages.js";
 
-// ownServer makes requests go to where this page is from, whatever server the document names.
+// ownServer sends requests to the origin of this page, whatever server the document names.
 const ownServer = () => ({
   statePlugins: {
     spec: {
@@ -22,7 +22,7 @@ window.SwaggerUIBundle({
   defaultModelsExpandDepth: 0,
   persistAuthorization: false,
   validatorUrl: null,
-  // Swagger UI's heading of the servers is no label.
+  // Swagger UI's heading of the servers is not a label.
   onComplete: () => document.getElementById("servers")?.setAttribute("aria-label", "Server"),
   requestInterceptor: (request) => Object.assign(request, { credentials: "omit" }),
 });

@@ -1,10 +1,10 @@
-// Traces as text: what people have, read in the browser so that it can be shown before it is matched. A point is
-// {lat, lng} and, where they are known, time (RFC 3339) and accuracy (metres).
+// Readers of traces, so that they can be shown before they are matched. A point is {lat, lng}, with time (RFC 3339) and
+// accuracy (metres) if they are known.
 
 export const maxBytes = 8 << 20;
 export const maxPoints = 10000;
 
-// read reads a trace in any of the formats. precision is that of an encoded polyline. The error says what is wrong.
+// read reads a trace in any of the formats. precision is that of an encoded polyline. Errors are for the user.
 export function read(text, name = "", precision = 6) {
   if (text.length > maxBytes) throw new Error("The file is larger than 8 MiB.");
   const body = text.replace(/^\uFEFF/, "").trim();
@@ -79,7 +79,7 @@ function fromCSV(text) {
   });
 }
 
-// fromText reads pairs of numbers, however they are set apart: one a line, in braces, in brackets.
+// fromText reads pairs of numbers with any separators: line breaks, braces, brackets.
 function fromText(text) {
   if (/[^\d\s,;.+\-eE{}[\]()"]/.test(text)) {
     throw new Error("This is neither GPX, GeoJSON, a table, coordinates nor an encoded polyline.");

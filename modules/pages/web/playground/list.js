@@ -1,10 +1,10 @@
-// A list of any length of which only the rows in view are in the document.
+// A virtual list: only the visible rows are in the document.
 import { el } from "./shared/dom.js";
 
 const rowHeight = 26; // pixels, as in the style sheet
 
-// windowedList fills a listbox. row(index) returns {text, class}; chosen(index) hears of the row that is pointed at,
-// -1 for none; opened(index) of one that is clicked, or on which Enter is pressed.
+// windowedList fills a listbox. row(index) returns {text, class}. chosen(index) is called for the row under the pointer
+// or the cursor, -1 for none; opened(index) for a click, or Enter.
 export function windowedList(box, { row, chosen, opened }) {
   const height = el("div", { class: "height", role: "presentation" });
   box.replaceChildren(height);

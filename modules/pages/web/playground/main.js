@@ -1,4 +1,4 @@
-// The playground: puts its parts together, and keeps the token.
+// The playground: connects its parts, and holds the token.
 import { Session, takeTokenFromAddress, readJSON } from "./shared/session.js";
 import { byId, curl, el, on, say } from "./shared/dom.js";
 import { showPages } from "./shared/pages.js";
@@ -9,7 +9,7 @@ import { networkLayer, legend } from "./network.js";
 
 const settings = await (await fetch("settings.json")).json();
 
-// trouble says what went wrong, and where a token is what is missing, asks for one.
+// trouble shows an error, and the form for a token if one is missing.
 function trouble(error) {
   say(byId("trouble"), error.message, "error");
   if (error.status === 401 || error.status === 403) byId("token-part").open = true;
@@ -17,7 +17,7 @@ function trouble(error) {
 
 const session = new Session({ changed: showAccess });
 
-// guest is how a guest gets a token of this page.
+// guest gets a token for an anonymous visitor.
 async function guest() {
   const { data } = await readJSON(await fetch("token", { method: "POST", credentials: "omit" }));
   return { token: data.accessToken, expiresIn: data.expiresIn };
@@ -25,18 +25,19 @@ async function guest() {
 
 function showAccess() {
   const until = new Date(session.expires).toLocaleTimeString([], { timeStyle: "short" });
-  byId("access").replaceChildren(...!session.token ? ["A token is needed."] : session.renew ? ["You are a guest."]
-    : ["Your token", ...(session.claims.org ? [" of the organization ", el("bdi", {}, session.claims.org)] : []),
-      ` is good${session.expires ? " until " + until : ""}.`]);
+  byId("access").replaceChildren(...!session.token ? ["A token is needed."]
+    : session.renew ? ["You are an anonymous visitor."]
+      : ["Your token", ...(session.claims.org ? [" of the organization ", el("bdi", {}, session.claims.org)] : []),
+        ` is valid${session.expires ? " until " + until : ""}.`]);
   if (session.token) say(byId("trouble"), "");
 }
 
-// asCurl is a request as a command line, with the token itself only where that is asked for.
+// asCurl returns a request as a command line, with the token only if the user wants that.
 const asCurl = (address, options) => curl(address, options, byId("with-token").checked ? session.token : "");
 
 showPages();
 const map = openMap(byId("map"));
-map.createPane("network").style.zIndex = 300; // between the map and what is drawn on it
+map.createPane("network").style.zIndex = 300; // between the map and the drawings on it
 const trace = tracePart(map, session, settings, asCurl);
 const ask = placeFinder(map, session, settings, asCurl);
 
@@ -73,7 +74,7 @@ async function showNetwork() {
 on("network", "change", showNetwork);
 trace.profile.addEventListener("change", showNetwork);
 
-// start shows the map with the token that there is. It is tried anew with each token that is given.
+// start shows the map with the current token. It is called again for each new token.
 let shown = null;
 async function start() {
   if (!session.token) return;
@@ -98,8 +99,8 @@ on("token-form", "submit", (event) => {
   start();
 });
 
-// A token may come in the address while the page is open, before a view is shown, which rewrites the address. It replaces
-// only that of a guest: anyone may have made the link.
+// The address may get a token while the page is open. The token is read before a view is shown, which rewrites the
+// address. It replaces only the token of an anonymous visitor, because anyone may have made the link.
 function tokenFromAddress() {
   const token = takeTokenFromAddress();
   if (token && session.token && !session.renew) {

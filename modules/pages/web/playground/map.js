@@ -1,10 +1,10 @@
-// The map: its tiles, which carry the token in a header, and the address, which keeps the view.
+// The map, whose tiles are requested with the token in a header, and whose view is kept in the address.
 import { ApiError, readJSON } from "./shared/session.js";
 import { paper, paintRules, labelRules } from "./style.js";
 
 const retries = [500, 1500, 4000]; // milliseconds between attempts at a tile
 
-// source is what protomaps-leaflet takes tiles from. failed hears of an error that does not pass.
+// source makes a source of tiles for protomaps-leaflet. failed is called with a permanent error.
 function source(session, address, failed) {
   return {
     async getZxy(z, x, y, signal) {
@@ -27,21 +27,21 @@ function source(session, address, failed) {
         const error = answer ? await readJSON(answer).catch((e) => e)
           : new ApiError(0, "The server cannot be reached.");
         failed(error);
-        // That has been told in words; the layer need not write it to the console, too.
+        // The error is shown already; an AbortError keeps it out of the browser's console.
         throw new DOMException("no tile", "AbortError");
       }
     },
   };
 }
 
-// layer makes a layer of vector tiles that shows the same on every screen.
+// layer makes a layer of vector tiles that looks the same at every pixel density.
 export function layer(session, address, maxZoom, options, failed) {
   return protomapsL.leafletLayer({
     url: source(session, address, failed), maxDataZoom: maxZoom, attribution: "", noWrap: true, ...options,
   });
 }
 
-// viewOf reads the view of a fragment: map=zoom/latitude/longitude.
+// viewOf reads the view from a fragment: map=zoom/latitude/longitude.
 function viewOf(fragment) {
   const text = new URLSearchParams(fragment.replace(/^#/, "")).get("map");
   const parts = (text ?? "").split("/").map(Number);
@@ -50,7 +50,7 @@ function viewOf(fragment) {
   return zoom >= 0 && zoom <= 20 && Math.abs(lat) <= 90 && Math.abs(lng) <= 180 ? { zoom, center: [lat, lng] } : null;
 }
 
-// openMap shows the region's map in an element. It returns the map of Leaflet.
+// openMap makes the Leaflet map in an element.
 export function openMap(element) {
   const map = L.map(element, { maxZoom: 19, minZoom: 2 });
   map.attributionControl.setPrefix(false);
@@ -66,18 +66,18 @@ export function openMap(element) {
   return map;
 }
 
-// showView shows the view that the address names. It reports whether it names one.
+// showView shows the view in the address, and reports whether there is one.
 export function showView(map) {
   const view = viewOf(location.hash);
   if (view) map.setView(view.center, view.zoom);
   return Boolean(view);
 }
 
-// showTiles gets the description of the region's tiles and adds them to the map, at the place that it describes
-// unless the address names one. It returns the description.
+// showTiles loads the TileJSON of the region and adds the tiles to the map, at the TileJSON's centre unless the address
+// has a view. It returns the TileJSON.
 export async function showTiles(map, session, settings, failed) {
   const tiles = await session.json(`${settings.tiles}/${settings.region}.json`);
-  // The page asks at its own origin, whatever address the server thinks it has.
+  // The page uses its own origin, whatever address the TileJSON has.
   const address = `${settings.tiles}/${settings.region}/{z}/{x}/{y}.mvt`;
   const [west, south, east, north] = tiles.bounds;
   if (!showView(map)) map.fitBounds([[south, west], [north, east]]);
@@ -87,7 +87,7 @@ export async function showTiles(map, session, settings, failed) {
   return { tiles, base };
 }
 
-// plain is a text without what markup would make of it: Leaflet takes attributions for HTML.
+// plain escapes a text: Leaflet treats attributions as HTML.
 function plain(text) {
   const holder = document.createElement("div");
   holder.textContent = new DOMParser().parseFromString(text ?? "", "text/html").body.textContent;

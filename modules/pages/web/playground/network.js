@@ -1,4 +1,4 @@
-// The network that the matcher drives on, over the map: how fast, which way, and which turns are forbidden.
+// The matcher's road network over the map: speeds, directions and forbidden turns.
 import { layer } from "./map.js";
 import { arrows } from "./tracelayer.js";
 import { el } from "./shared/dom.js";
@@ -26,12 +26,12 @@ const turn = {
   },
 };
 
-// networkLayer is a layer of the network for a profile.
+// networkLayer makes the layer of a profile's network.
 export async function networkLayer(session, settings, profile, failed) {
   const base = `${settings.tiles}/${settings.region}/network/${profile}`;
   const { maxzoom } = await session.json(base + ".json");
   const { LineSymbolizer, exp } = protomapsL;
-  // Below minZoom of the tiles there are none: the layer of a map shows tiles of twice the size.
+  // The layer shows tiles at twice their size, and there are none below their minZoom.
   return layer(session, base + "/{z}/{x}/{y}.mvt", Math.min(maxzoom, 15), {
     minZoom: minZoom + 1, pane: "network", labelRules: [], paintRules: [
       { dataLayer: "roads", symbolizer: new LineSymbolizer({ color: (z, f) => colorOf(f.props.speed), perFeature: true,

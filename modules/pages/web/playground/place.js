@@ -1,16 +1,16 @@
-// What is at a place: the answers of reverse geocoding, as a list and on the map.
+// The results of reverse geocoding, as a list and on the map.
 import { byId, el, say, copyButton } from "./shared/dom.js";
 
-// metres is a distance in words.
+// metres formats a distance.
 export const metres = (m) => (m < 1000 ? `${Math.round(m)} m` : `${(m / 1000).toFixed(m < 10000 ? 2 : 1)} km`);
 
-// addressOf is an address as it is written on a line.
+// addressOf formats an address as one line.
 function addressOf(a) {
   const road = [a.house_number, a.street].filter(Boolean).join(" ");
   return [road, a.suburb ?? a.hamlet, a.city, a.state, a.postcode, a.country].filter(Boolean).join(", ");
 }
 
-// placeFinder returns a function that asks what is at a place {lat, lng}.
+// placeFinder returns a function that looks up a place {lat, lng}.
 export function placeFinder(map, session, settings, curl) {
   const box = byId("places"), shapes = L.layerGroup().addTo(map);
   let asked = null;

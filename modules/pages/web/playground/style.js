@@ -1,4 +1,4 @@
-// How the map looks: rules of protomaps-leaflet for the layers of the Protomaps basemap schema, version 4.
+// The style of the map: rules of protomaps-leaflet for the Protomaps basemap schema, version 4.
 
 export const paper = "#dfe2e4"; // where there is no map
 const water = "#a9cde6";
@@ -20,7 +20,7 @@ const areas = [
   ["#f4f9fb", "glacier"],
 ];
 
-// Roads, the least important first: what is drawn later lies on top. Widths are pixels by zoom, from the first on.
+// Roads, the least important first, so that important ones are on top. Widths are pixels by zoom.
 const minor = (p) => p.kind === "minor_road", major = (p) => p.kind === "major_road";
 const service = (p) => p.kind_detail === "service", small = (p) => /^(sec|ter)/.test(p.kind_detail ?? "tertiary");
 const roads = [
@@ -84,7 +84,7 @@ export function paintRules() {
   return rules;
 }
 
-// shields put the first of a road's numbers in the middle of a stretch of it, not too often.
+// shields show the first number of a road in the middle of a stretch, not too often.
 function shields() {
   const shield = new protomapsL.ShieldSymbolizer({ labelProps: ["ref"], font: `600 10px ${sans}`, fill: "#262b33",
     background: "#ffffff", padding: 3 });

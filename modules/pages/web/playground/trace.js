@@ -1,4 +1,4 @@
-// A trace: how it gets in, what the matcher makes of it, and how that is shown.
+// A trace: its input, its match, and how they are shown.
 import { byId, on, el, say, copyButton, download } from "./shared/dom.js";
 import { read, toGPX, toGeoJSON, maxBytes } from "./formats.js";
 import { TraceLayer } from "./tracelayer.js";
@@ -34,7 +34,7 @@ export function tracePart(map, session, settings, curl) {
     if (i >= 0) list.select(i);
   });
 
-  // show puts points on the map and in the list, without a match.
+  // show shows points on the map and in the list, without a match.
   function show(next) {
     asked?.abort();
     [points, answer] = [next, null];
@@ -112,7 +112,7 @@ export function tracePart(map, session, settings, curl) {
     say(message, `Matched: ${metres(answer.distance)}.`);
   }
 
-  // roads joins runs of one name: a road has many ways.
+  // roads joins consecutive ways of one name.
   function roads() {
     const runs = [];
     for (const way of answer.ways ?? []) {
@@ -167,7 +167,7 @@ export function tracePart(map, session, settings, curl) {
   }
 
   return {
-    // add takes a point while one draws. It reports whether it did.
+    // add adds a point while the user draws, and reports whether it did.
     add(at) {
       if (drawing) show([...points, { lat: Number(at.lat.toFixed(6)), lng: Number(at.lng.toFixed(6)) }]);
       return drawing;

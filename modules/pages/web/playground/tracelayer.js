@@ -1,5 +1,4 @@
-// A trace on the map, all of it on one canvas: ten thousand points are as smooth as ten. Nothing of it is in the
-// document.
+// A trace on the map, drawn on a canvas, so that ten thousand points are as fast as ten.
 
 const colors =
   { raw: "#c0202b", outlier: "#8e3bb0", place: "#12336e", line: "#2f6fce", edge: "#ffffff", mark: "#ffb000" };
@@ -8,15 +7,14 @@ const reach = 12; // pixels from the pointer
 
 export const TraceLayer = L.Layer.extend({
   initialize() {
-    this.points = []; // {lat, lng}, as they were given
-    this.match = null; // the answer, with details
+    this.points = []; // {lat, lng}
+    this.match = null; // the response, with details
     this.marked = -1;
-    this.stretch = null; // [from, to] of the line, to be shown brighter
+    this.stretch = null; // [from, to] of the highlighted part of the line
   },
 
   onAdd(map) {
-    // What follows the pointer has a canvas of its own, so that the other is drawn when the map moves and no more
-    // often.
+    // The pointer's highlights have their own canvas, so that the trace is only drawn when the map moves.
     const pane = map.getPane("overlayPane");
     [this._canvas, this._marks] = [0, 1].map(() => L.DomUtil.create("canvas", "trace-layer", pane));
     map.on("moveend zoomend resize", this.draw, this);
@@ -40,7 +38,7 @@ export const TraceLayer = L.Layer.extend({
     this._drawMarks();
   },
 
-  // near returns the index of the point that is nearest to a place of the map's container; -1 where none is.
+  // near returns the index of the point nearest to a position in the map's container, or -1.
   near(at) {
     const { x, y } = this._map.containerPointToLayerPoint(at).subtract(this._corner);
     let best = reach * reach, found = -1;
@@ -56,7 +54,7 @@ export const TraceLayer = L.Layer.extend({
   draw() {
     const map = this._map;
     if (!map) return;
-    // The canvases reach a third beyond the window, so that moving the map shows no end of them.
+    // The canvases are a third larger than the window, so that their edges do not show when the map moves.
     const size = map.getSize(), padding = size.multiplyBy(1 / 3).round();
     const full = size.add(padding.multiplyBy(2)), ratio = window.devicePixelRatio;
     const corner = this._corner = map.containerPointToLayerPoint(padding.multiplyBy(-1));
@@ -120,7 +118,7 @@ function stroke(context, line, width, color) {
   context.lineWidth = width;
   context.strokeStyle = color;
   context.beginPath();
-  // Of very many points, those that fall on the same pixel as the one before are left out.
+  // Points on the same pixel as the one before are left out.
   const least = line.length > 5000 ? 1 : -1;
   let last = null;
   for (const p of line) {
@@ -143,7 +141,7 @@ function dot(context, p, radius, fill, edge) {
   context.stroke();
 }
 
-// arrows says where a line leads, every so many pixels.
+// arrows draws the direction of a line at intervals.
 export function arrows(context, line, inside = () => true, color = "#ffffff", every = arrowEvery) {
   let next = every / 2;
   context.strokeStyle = color;

@@ -1,7 +1,7 @@
-// Helpers for the document. Text never becomes markup: names in maps and files may come from anyone.
+// Helpers for the document. Text never becomes markup, because names in maps and files are untrusted.
 
-// el makes an element. Properties of the element are set, on… are listeners, others attributes; children are nodes or
-// text.
+// el makes an element. Of the options, properties of the element are set, on… are listeners, others are attributes.
+// Children are nodes or text.
 export function el(name, properties = {}, ...children) {
   const node = document.createElement(name);
   for (const [key, value] of Object.entries(properties)) {
@@ -17,16 +17,16 @@ export function el(name, properties = {}, ...children) {
 
 export const byId = (id) => document.getElementById(id);
 
-// on hears of an event of an element that the page has.
+// on adds a listener to an element by its id.
 export const on = (id, type, listener) => byId(id).addEventListener(type, listener);
 
-// say shows a message where screen readers hear of it. kind is "", "busy" or "error".
+// say shows a message in a live region. kind is "", "busy" or "error".
 export function say(node, text, kind = "") {
   node.textContent = text;
   node.className = "message " + kind;
 }
 
-// copyText copies a text, through a selection where the clipboard is not available, as without TLS.
+// copyText copies a text. Without TLS there is no clipboard API, and it copies a selection.
 export async function copyText(text) {
   try {
     await navigator.clipboard.writeText(text);
@@ -34,7 +34,7 @@ export async function copyText(text) {
   } catch {
     const area = el("textarea", { value: text, class: "offscreen", readOnly: true });
     const focused = document.activeElement;
-    // Below an open dialog nothing can be selected.
+    // Outside an open dialog nothing can be selected.
     (focused?.closest("dialog") ?? document.body).append(area);
     area.select();
     const done = document.execCommand("copy");
@@ -44,7 +44,7 @@ export async function copyText(text) {
   }
 }
 
-// copyButton copies what get returns, and says so.
+// copyButton makes a button that copies what get returns.
 export function copyButton(label, get) {
   const button = el("button", {
     type: "button", class: "copy", onclick: async () => {
@@ -56,7 +56,7 @@ export function copyButton(label, get) {
   return button;
 }
 
-// curl is a request as a command line; the token "" stands for the shell's variable MAPS_TOKEN.
+// curl returns a request as a command line. Without a token it uses the shell variable MAPS_TOKEN.
 export function curl(address, { headers = {}, body } = {}, token) {
   const quoted = (text) => "'" + text.replaceAll("'", "'\\''") + "'";
   const words = ["curl", quoted(new URL(address, location).href)];

@@ -1,4 +1,4 @@
-// showPages shows those links to other pages of the service that this server has: elements a[data-page][hidden].
+// showPages shows the links (a[data-page][hidden]) to other pages of the service that exist on this server.
 export function showPages() {
   for (const link of document.querySelectorAll("a[data-page]")) {
     fetch(link.href, { method: "HEAD", credentials: "omit" }).then((answer) => {

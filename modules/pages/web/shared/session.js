@@ -1,7 +1,7 @@
-// Access to the API. Tokens stay in memory: never in an address or in storage.
+// Access to the API. Tokens are only kept in memory, never in an address or in storage.
 
-// takeTokenFromAddress returns the token of #token=… and removes it from the address at once, so that neither the
-// history nor a copied address keeps it.
+// takeTokenFromAddress returns the token of #token=… and removes it from the address, so that neither the history nor
+// a copied address has it.
 export function takeTokenFromAddress() {
   const fragment = new URLSearchParams(location.hash.slice(1));
   const token = fragment.get("token");
@@ -21,7 +21,7 @@ export function claimsOf(token) {
   }
 }
 
-// ApiError is a response that is no success, with the service's message or the meaning of the status.
+// ApiError is an unsuccessful response, with the service's message or the meaning of the status.
 export class ApiError extends Error {
   constructor(status, message, code) {
     super(message);
@@ -53,7 +53,7 @@ export class Session {
   constructor({ renew = null, changed = () => {} } = {}) {
     this.renew = renew;
     this.changed = changed;
-    // Timers of pages in the background come late.
+    // Timers are late in background pages.
     document.addEventListener("visibilitychange", () => {
       if (!document.hidden && this.#isDue()) this.refresh().catch(() => {});
     });
@@ -63,7 +63,7 @@ export class Session {
   get claims() { return claimsOf(this.#token); }
   get expires() { return this.#expires; }
 
-  // use takes a token that a person gave.
+  // use sets a token from the user.
   use(token) {
     this.renew = null;
     this.#set(token, 0);
@@ -71,7 +71,7 @@ export class Session {
 
   clear() { this.use(""); }
 
-  // refresh gets a new token, once for all who wait for it.
+  // refresh gets a new token, only once for concurrent calls.
   refresh() {
     if (!this.renew) return Promise.reject(new ApiError(401, meanings[401]));
     this.#renewing ??= this.renew()
@@ -87,7 +87,7 @@ export class Session {
   #set(token, expiresIn) {
     this.#token = token;
     const exp = claimsOf(token).exp;
-    // The server's lifetime works with a wrong clock, too.
+    // The lifetime from the server works with a wrong clock as well.
     this.#expires = expiresIn ? Date.now() + expiresIn * 1000 : exp ? exp * 1000 : 0;
     clearTimeout(this.#timer);
     if (this.renew && expiresIn) this.#later(expiresIn * 750);
@@ -101,7 +101,7 @@ export class Session {
 
   #isDue() { return this.renew && this.#expires && Date.now() > this.#expires - 30000; }
 
-  // fetch sends the token in a header, which is in no log and no history.
+  // fetch sends the token in a header, so that it is not in logs or the history.
   async fetch(address, options = {}) {
     if (this.#renewing) await this.#renewing.catch(() => {});
     const sent = this.#token;
@@ -120,7 +120,7 @@ export class Session {
   // json returns the JSON of a response, null if it has no body. Any failure is an ApiError.
   async json(address, options) { return readJSON(await this.reach(address, options)); }
 
-  // reach is fetch with an ApiError where there is no answer.
+  // reach is fetch with an ApiError if there is no response.
   async reach(address, options) {
     try {
       return await this.fetch(address, options);
