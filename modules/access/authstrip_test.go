@@ -133,69 +133,29 @@ func deadAddress(t *testing.T) string {
 	return ln.Addr().String()
 }
 
+// stripSite has a path for each way in which a later handler or an upstream sees a request.
 func stripSite(web, fast, forward, dead string) string {
-	const authed = `
-		maps_auth DIRECTION {
-			api_key_query apiKey
-		}`
-	const seen = `"{http.request.orig_uri} {http.request.orig_uri.query} ` +
+	const authed = "maps_auth DIRECTION {\napi_key_query apiKey\n}\n"
+	const seen = `respond "{http.request.orig_uri} {http.request.orig_uri.query} ` +
 		`{http.request.orig_uri.prefixed_query} {uri} {query} ` +
 		`{http.request.uri.prefixed_query} {http.request.uri.query.apiKey} {header.Authorization} {header.Referer}"`
-	return `
-	handle /http* {` + authed + `
-		reverse_proxy ` + web + `
+	site := ""
+	for path, inside := range map[string]string{
+		"/http*":         authed + "reverse_proxy " + web,
+		"/fastcgi*":      authed + "reverse_proxy " + fast + " {\ntransport fastcgi {\nroot /srv\n}\n}",
+		"/forward/*":     authed + "forward_auth " + forward + " {\nuri /verify\n}\nreverse_proxy " + web,
+		"/placeholders*": authed + seen,
+		"/copied*":       "test_copy\n" + authed + seen,
+		"/failed-copy*":  "test_copy\n" + authed + `error "gone" 404`,
+		"/rewritten*":    authed + "rewrite /other?{query}\nreverse_proxy " + web,
+		"/dead*":         authed + "reverse_proxy " + dead,
+		"/error*":        authed + `error "gone" 404`,
+		"/forwarded*":    "maps_auth DIRECTION {\napi_key_query apiKey\nforward_token\n}\nreverse_proxy " + web,
+	} {
+		site += "handle " + path + " {\n" + inside + "\n}\n"
 	}
-	handle /fastcgi* {` + authed + `
-		reverse_proxy ` + fast + ` {
-			transport fastcgi {
-				root /srv
-			}
-		}
-	}
-	handle /forward* {` + authed + `
-		forward_auth ` + forward + ` {
-			uri /verify
-		}
-		reverse_proxy ` + web + `
-	}
-	handle /placeholders* {` + authed + `
-		respond ` + seen + `
-	}
-	handle /copied* {
-		test_copy
-` + authed + `
-		respond ` + seen + `
-	}
-	handle /failed-copy* {
-		test_copy
-` + authed + `
-		error "gone" 404
-	}
-	handle /rewritten* {` + authed + `
-		rewrite /other?{query}
-		reverse_proxy ` + web + `
-	}
-	handle /dead* {` + authed + `
-		reverse_proxy ` + dead + `
-	}
-	handle /error* {` + authed + `
-		error "gone" 404
-	}
-	handle /forwarded* {
-		maps_auth DIRECTION {
-			api_key_query apiKey
-			forward_token
-		}
-		reverse_proxy ` + web + `
-	}
-	handle_errors {
-		@dead path /dead*
-		handle @dead {
-			reverse_proxy ` + web + `
-		}
-		respond ` + seen + `
-	}
-` + accountsSite
+	return site + "handle_errors {\n@dead path /dead*\nhandle @dead {\nreverse_proxy " + web + "\n}\n" + seen + "\n}\n" +
+		accountsSite
 }
 
 func TestTokenIsStripped(t *testing.T) {

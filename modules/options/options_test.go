@@ -120,26 +120,6 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// An error keeps the first line that it gets, and the first option that it is about.
-func TestWhereErrorsStand(t *testing.T) {
-	d := caddyfile.NewTestDispenser("a\nb")
-	d.Next()
-	cause := errors.New("broken")
-	first := options.At(d, options.Of("size", cause))
-	d.Next()
-	for _, err := range []error{options.At(d, first), options.Of("house", first)} {
-		if err.Error() != "size: broken, at Testfile:1" || !errors.Is(err, cause) {
-			t.Error(err)
-		}
-	}
-	if err := options.Of("size", options.Of("size", cause)); err.Error() != "size: broken" {
-		t.Error(err)
-	}
-	if options.At(d, nil) != nil || options.Of("size", nil) != nil {
-		t.Error("nothing became an error")
-	}
-}
-
 func TestSpan(t *testing.T) {
 	for text, want := range map[string]string{"24h": "24h", "15m": "15m", "90s": "1m30s", "1h30m": "1h30m", "10s": "10s"} {
 		parsed, err := time.ParseDuration(text)
