@@ -24,7 +24,7 @@ import (
 	_ "github.com/mapsedge/caddy-maps/modules/remote/valhalla"
 )
 
-// engine is one of the four upstream engines, with one request of our API and its answer by the engine.
+// engine is one of the four upstream engines, with a request of our API and the engine's response.
 type engine struct {
 	name  string // as in `matcher osrm`
 	match bool   // a matcher, not a geocoder
@@ -70,7 +70,7 @@ func positionOf(t testing.TB, r modulestest.Recorded) string {
 	return "?lat=" + u.Query().Get("lat") + "&lon=" + u.Query().Get("lon")
 }
 
-// handler is the handler that asks an engine at a path of the site. inside is further options of the handler.
+// handler is the handler that uses an engine, at a path of the site. inside are further options of the handler.
 func (e *engine) handler(at, upstreams, options, inside string) string {
 	directive, kind := "maps_reverse_geocode", "geocoder"
 	if e.match {
