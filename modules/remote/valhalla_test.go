@@ -140,6 +140,7 @@ func newValhalla(t testing.TB, traces ...exchange) *fakeValhalla {
 		}
 		f.mu.Lock()
 		f.got = append(f.got, q)
+		answerWalk := f.walk
 		f.mu.Unlock()
 		switch {
 		case q.path == route:
@@ -152,13 +153,20 @@ func newValhalla(t testing.TB, traces ...exchange) *fakeValhalla {
 			}
 			w.WriteHeader(status)
 			fmt.Fprint(w, answer)
-		case f.walk != nil:
-			f.walk(w, r)
+		case answerWalk != nil:
+			answerWalk(w, r)
 		default:
 			w.Write(walk.Body)
 		}
 	})
 	return f
+}
+
+// setWalk sets the response to the next requests for ways, also while one that was cut off is still being handled.
+func (f *fakeValhalla) setWalk(h http.HandlerFunc) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.walk = h
 }
 
 // answer is the response to a trace or, if it is unknown, to those points of a known one.
@@ -308,7 +316,7 @@ func TestValhallaWithoutWays(t *testing.T) {
 		"it hangs":        {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, 0},
 		"it hangs up":     {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, 0},
 	} {
-		f.walk = tt.walk
+		f.setWalk(tt.walk)
 		a := s.Do(http.MethodPost, "/valhalla", "", r.body(""))
 		got := readDrive(t, a)
 		got.checkLine(t, r.line(t, 0))
@@ -316,7 +324,7 @@ func TestValhallaWithoutWays(t *testing.T) {
 			t.Errorf("%s: ways: %+v", name, got.Ways)
 		}
 	}
-	f.walk = nil
+	f.setWalk(nil)
 	f.take(attributes)
 	if got := readDrive(t, s.Do(http.MethodPost, "/off", "", r.body(""))); len(got.Ways)+len(f.take(attributes)) > 0 {
 		t.Errorf("ways off: %+v, or asked for", got.Ways)
