@@ -127,7 +127,7 @@ func (g *Geocoder) lookUp(ctx context.Context, req *geocoding.Request, l lookup)
 //	}
 func (g *Geocoder) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return g.UnmarshalBlock(d, "geocoder",
-		options.Option{Name: "geometry", Takes: "on|off", Read: options.OnOff(&g.Geometry)})
+		options.Option{Name: "geometry", Args: "on|off", Read: options.OnOff(&g.Geometry)})
 }
 
 // Interface guards
