@@ -58,8 +58,8 @@ func (a *App) settings() (s settings, err error) {
 		err = options.Errorf("access_token_ttl", "%s is not between 1s and %s", options.FormatDuration(t.AccessTTL),
 			options.FormatDuration(credential.MaxAccessTTL))
 	case t.RefreshTTL < t.AccessTTL:
-		err = options.Errorf("refresh_token_ttl", "%s is shorter than access_token_ttl, %s", options.FormatDuration(t.RefreshTTL),
-			options.FormatDuration(t.AccessTTL))
+		err = options.Errorf("refresh_token_ttl", "%s is shorter than access_token_ttl, %s",
+			options.FormatDuration(t.RefreshTTL), options.FormatDuration(t.AccessTTL))
 	case t.KeyRotation != 0 && t.KeyRotation < credential.MinKeyRotation:
 		err = options.Errorf("key_rotation", "%s is less than %s", options.FormatDuration(t.KeyRotation),
 			options.FormatDuration(credential.MinKeyRotation))

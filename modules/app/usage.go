@@ -53,9 +53,11 @@ func (u *Usage) settings() (keep usage.Retention, flush time.Duration, err error
 		}
 		switch *option.value = time.Duration(option.given); {
 		case *option.value < option.least:
-			err = options.Errorf(option.name, "%s is less than %s", options.FormatDuration(*option.value), options.FormatDuration(option.least))
+			err = options.Errorf(option.name, "%s is less than %s", options.FormatDuration(*option.value),
+				options.FormatDuration(option.least))
 		case option.most != 0 && *option.value > option.most:
-			err = options.Errorf(option.name, "%s is more than %s", options.FormatDuration(*option.value), options.FormatDuration(option.most))
+			err = options.Errorf(option.name, "%s is more than %s", options.FormatDuration(*option.value),
+				options.FormatDuration(option.most))
 		}
 		if err != nil {
 			break

@@ -17,9 +17,9 @@ type regional interface {
 // workPerCovered is how many points are compared with a region per unit of work.
 const workPerCovered = 4
 
-// explain adds to a NoRoute error of the chosen matcher where the trace lies. If the chosen matcher has regions, that is
-// relative to the regions of all matchers, else relative to those in front of it. If a region is damaged, its coverage
-// is unknown and the error stays as it is.
+// explain adds to a NoRoute error of the chosen matcher where the trace lies. If the chosen matcher has regions, that
+// is relative to the regions of all matchers, else relative to those in front of it. If a region is damaged, its
+// coverage is unknown and the error stays as it is.
 func (h *Handler) explain(err error, in *input, chosen matching.Matcher) error {
 	if !errors.Is(err, matching.ErrNoRoute) {
 		return err

@@ -22,9 +22,9 @@ type exchange struct {
 	err    error
 }
 
-// matchPoints sends a request for the points in use. If OSRM refuses a radius that the client did not ask for, matchPoints tries again
-// with the client's radius, or with OSRM's own if the client has none. For later requests that would be no improvement,
-// and the error is errRadius.
+// matchPoints sends a request for the points in use. If OSRM refuses a radius that the client did not ask for,
+// matchPoints tries again with the client's radius, or with OSRM's own if the client has none. For later requests that
+// would be no improvement, and the error is errRadius.
 func (i *exchange) matchPoints(ctx context.Context, used []int, opts remote.SearchOptions) (*remote.Matchings, error) {
 	query, largest := i.request(i.req, used, opts)
 	if !i.limit.refuses(largest) {
