@@ -171,7 +171,7 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// OSRM gets a new connection for each request, whatever else is said of the transport, unless keep-alive is asked for:
+// OSRM gets a new connection for each request unless the transport has an option about keep-alive:
 // its sockets would wait 40 ms for an acknowledgement. The others get requests on connections that are kept alive.
 func TestConnections(t *testing.T) {
 	const requests = 5

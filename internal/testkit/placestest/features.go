@@ -80,8 +80,8 @@ type Interpolation struct {
 	Tags FeatureTags
 }
 
-// AddInterpolation adds an interpolation to data.
-func AddInterpolation(d *objects.Data, line Interpolation) (err error) {
+// addInterpolation adds an interpolation to data.
+func addInterpolation(d *objects.Data, line Interpolation) (err error) {
 	line.Interpolation.Tags, err = line.Tags.numbers(d.Texts)
 	return cmp.Or(err, d.Interpolations.Add(&line.Interpolation))
 }

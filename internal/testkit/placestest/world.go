@@ -75,7 +75,7 @@ func (w *World) Data(t testing.TB) *objects.Data {
 		for len(complete.Numbers) < len(line.Line) {
 			complete.Numbers = append(slices.Clone(complete.Numbers), objects.NoNumber)
 		}
-		err = errors.Join(err, AddInterpolation(d, complete))
+		err = errors.Join(err, addInterpolation(d, complete))
 	}
 	for _, drive := range w.Drives {
 		g, _ := geometry.New(drive)
