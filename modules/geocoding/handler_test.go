@@ -74,7 +74,7 @@ func parse(t *testing.T, a modulestest.Response, data any) {
 	}
 }
 
-// results asks for places. query is what the response says was asked.
+// results gets places. query is the query in the response.
 func results(t *testing.T, s *modulestest.Server, target string, header ...string) (query string, places []place) {
 	t.Helper()
 	var data struct {
@@ -208,7 +208,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Places have their shapes where they are asked for, and positions have none.
+// With geometry=true places have their shapes, and positions have none.
 func TestGeometry(t *testing.T) {
 	s, _ := start(t)
 	const (
@@ -315,8 +315,8 @@ func TestRegionFile(t *testing.T) {
 
 const coverage = "/v2/search/coverage"
 
-// Of several geocoders the first that covers the position answers. The regions of all are listed once, in the order in
-// which they are asked; geocoders elsewhere have none.
+// The first of several geocoders that covers the position answers. The regions of all of them are listed once, in their
+// order; geocoders elsewhere have none.
 func TestChainAndCoverage(t *testing.T) {
 	const date = "2026-05-01T12:00:00Z"
 	farFile := buildRegion(t, far("10", "20", date))
@@ -370,7 +370,7 @@ func TestChainAndCoverage(t *testing.T) {
 			t.Errorf("%s: %+v, %s, want %q", query, got, a.Body, want)
 		}
 	}
-	// What a file says of itself goes with the file.
+	// The description of a file is replaced with the file.
 	modulestest.BuildRegion(t, farFile, far("11", "21", ""))
 	reload(t, s)
 	want[0].Bounds, want[0].Date = bounds{"minLat": 11, "minLon": 21, "maxLat": 11, "maxLon": 21}, nil

@@ -64,7 +64,7 @@ func TestCharge(t *testing.T) {
 	}
 }
 
-// An account that has all the memory it may have waits for more without a processor: others go on.
+// A request that waits for the memory of its account keeps no processor: other accounts are served.
 func TestWaitForMemoryTakesNoProcessor(t *testing.T) {
 	s := modulestest.Start(t, modulestest.Config{
 		Maps:   "region village " + buildRegion(t, modulestest.Village) + "\nmax_bodies_in_flight 1MiB\nmax_wait 20s",

@@ -266,7 +266,7 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("%s in %s", number, a.Body)
 		}
 	}
-	// All points at one place: the snapped coordinate twice.
+	// If all points are at one place, the snapped coordinate is there twice.
 	if r := parse(t, get("[{39.1601,-75.525},{39.1601,-75.525},{39.1601,-75.525}]")); *r.Distance != 0 ||
 		len(r.Coordinates) != 2 || r.Coordinates[0] != r.Coordinates[1] || math.Abs(r.Coordinates[0][0]-39.16) > 1e-5 {
 		t.Errorf("%+v", r)
@@ -388,7 +388,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A region that was cut short in place is 503 and one line in the log, and the server goes on.
+// After a region was truncated in place, requests get 503, the log has one line, and the server goes on.
 func TestDamagedRegion(t *testing.T) {
 	s, region := start(t, "")
 	if err := os.Truncate(region, 4096); err != nil {
@@ -407,7 +407,7 @@ func TestDamagedRegion(t *testing.T) {
 	parse(t, s.Do(http.MethodPost, endpoint, "", body))
 }
 
-// Of several matchers the first that covers the whole trace answers, or else the one that covers most of it.
+// The first of several matchers that covers the whole trace answers, else the one that covers most of it.
 func TestChain(t *testing.T) {
 	s := modulestest.Start(t, modulestest.Config{
 		Maps: "region village " + buildRegion(t, modulestest.Village) + "\nregion far " + buildRegion(t, `<osm version="0.6">

@@ -84,7 +84,7 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
-// The parameter is one like the others: it is in the query or in a JSON body, once, and is one that is offered.
+// The parameter is given once, in the query or in a JSON body, and names a profile of the handler.
 func TestProfileParameter(t *testing.T) {
 	const path = `{"path":[{"lat":39.16,"lng":-75.523},{"lat":39.16,"lng":-75.526},{"lat":39.16,"lng":-75.529}]`
 	const geo = `{"type":"LineString","coordinates":[[-75.523,39.16],[-75.526,39.16],[-75.529,39.16]]}`
@@ -135,8 +135,8 @@ func TestProfileParameter(t *testing.T) {
 	}
 }
 
-// A profile that is offered needs a matcher that answers for it. A matcher for another one is passed over, and says
-// nothing about where a trace lies.
+// Each profile of a handler needs a matcher for it. A matcher for another profile is skipped, and an error tells
+// nothing of its regions.
 func TestProfilesAndMatchers(t *testing.T) {
 	const bicycle, foot = "matcher osrm http://127.0.0.1:1 {\nprofile bicycle\n}", "matcher osrm http://127.0.0.1:1 {\nprofile foot\n}"
 	s := modulestest.Start(t, modulestest.Config{
@@ -164,8 +164,7 @@ func TestProfilesAndMatchers(t *testing.T) {
 	}
 }
 
-// Where no region has the whole trace, an upstream engine gets all of it, and when that finds nothing, the client hears
-// of both.
+// If no region has the whole trace, an upstream engine gets all of it. If that finds nothing, the error tells of both.
 func TestNoRouteOfService(t *testing.T) {
 	const isle = `<osm version="0.6">
 		<node id="1" version="1" lat="-5" lon="30"/><node id="2" version="1" lat="-5" lon="30.01"/>
@@ -191,9 +190,9 @@ func TestNoRouteOfService(t *testing.T) {
 		{"matcher local village\nmatcher local isle", "", village + "," + onIsle,
 			": each point lies in some region's coverage, but no region covers the whole trace" + service},
 		{"matcher local village", "", nowhere, ""},
-		// The region is asked, and the service is not.
+		// The region matches; the service gets no request.
 		{"matcher local village", "", unroads, ": the trace lies inside the region's coverage, but no drive on its roads fits it"},
-		// A service is asked before the regions behind it, wherever the trace lies.
+		// A service in front of the regions gets every trace, wherever it lies.
 		{"", "matcher local village", village, ""},
 		{"", "matcher local village", village + "," + nowhere, ""},
 		{"matcher local isle", "matcher local village", village + "," + onIsle,

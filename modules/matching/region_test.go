@@ -42,7 +42,7 @@ type cleaner interface {
 	Fatal(...any)
 }
 
-// region makes a matcher of bounds. change may change what it is before it is provisioned.
+// region makes a matcher of bounds. change may set its options before it is provisioned.
 func region(t cleaner, bounds string, change func(*matching.RegionMatcher)) *matching.RegionMatcher {
 	m := new(matching.RegionMatcher)
 	err := m.UnmarshalCaddyfile(caddyfile.NewTestDispenser(`maps_region "` + bounds + `"`))
@@ -56,7 +56,7 @@ func region(t cleaner, bounds string, change func(*matching.RegionMatcher)) *mat
 	return m
 }
 
-// request makes a request that ends with the test, as one of a server does when it has been answered.
+// request makes a request whose context ends with the test, as a server's ends after the response.
 func request(t cleaner, method, target string, body io.Reader) *http.Request {
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
@@ -73,7 +73,7 @@ func matches(t cleaner, m *matching.RegionMatcher, r *http.Request) bool {
 	return matched
 }
 
-// Edges are inside, and the antimeridian has two longitudes.
+// Edges are inside, and the antimeridian is at 180 and at -180.
 func TestRegionBounds(t *testing.T) {
 	const fiji = "-20,177,-15,-178"
 	for _, test := range []struct {
@@ -102,7 +102,7 @@ func TestRegionBounds(t *testing.T) {
 		}
 		return lon
 	}
-	// A rectangle holds what lies so far east of its west side, wherever the antimeridian is.
+	// A rectangle contains what lies at most its width east of its west side, also across the antimeridian.
 	rapid.Check(t, func(t *rapid.T) {
 		// quarters of a degree, which floating point has exactly
 		quarter := func(name string, low, high int) float64 { return float64(rapid.IntRange(low, high).Draw(t, name)) / 4 }
@@ -117,7 +117,7 @@ func TestRegionBounds(t *testing.T) {
 	})
 }
 
-// Every form of a request, inside and outside. The body is left as it was, and a matcher may be asked again.
+// Every form of a request, inside and outside. The body is left unchanged, and matching twice gives the same.
 func TestRegionRequests(t *testing.T) {
 	const match = endpoint
 	m := region(t, delaware, nil)
@@ -206,7 +206,7 @@ func TestRegionRequests(t *testing.T) {
 	}
 }
 
-// A trace that is cut by the edge matches where half of it lies, also where only some of its points are looked at.
+// A trace that crosses the edge matches if at least half of it is inside, also if only some of its points are checked.
 func TestHalfOfATrace(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 300).Draw(t, "points")
@@ -222,7 +222,7 @@ func TestHalfOfATrace(t *testing.T) {
 	})
 }
 
-// The handlers behind the matchers get all of any body.
+// Handlers after the matchers can read the whole body, whatever it is.
 func TestBodyIsLeft(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		body := rapid.OneOf(rapid.Just([]byte(inside)), rapid.SliceOfN(rapid.Byte(), 0, 200)).Draw(t, "body")
@@ -276,8 +276,8 @@ func (e *endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A body is read once for all matchers of a request, and no further than the largest that is looked into. What is left
-// after some of it was read is no trace.
+// A body is read once for all matchers of a request, up to the largest max_body. A body of which something else has
+// read a part is no trace.
 func TestBodyIsReadOnce(t *testing.T) {
 	other, m := region(t, "42.4,1.4,42.7,1.8", nil), region(t, delaware, nil)
 	r := request(t, http.MethodPost, endpoint, strings.NewReader(inside))
@@ -339,7 +339,7 @@ func node(t *testing.T, name string) string {
 	return s.URL
 }
 
-// Requests go to the server that has their region, whole, and those that cannot be understood to the last.
+// Whole requests go to the server that has their region; those that cannot be parsed go to the last server.
 func TestSharding(t *testing.T) {
 	village, andorra, rest := node(t, "village"), node(t, "andorra"), node(t, "rest")
 	site := ""
@@ -381,7 +381,7 @@ func TestSharding(t *testing.T) {
 	}
 }
 
-// What the matcher understands, the handlers behind it understand too, and what not, they refuse.
+// The matcher parses exactly those requests that the handlers accept.
 func TestUnderstandsWhatTheHandlersDo(t *testing.T) {
 	s := modulestest.Start(t, modulestest.Config{Maps: "region village " + buildRegion(t, modulestest.Village), Site: `
 		@understood maps_region -90,-180,90,180 {
@@ -452,8 +452,7 @@ func TestUnderstandsWhatTheHandlersDo(t *testing.T) {
 	}
 }
 
-// Bodies that the matcher has read count for as long as their requests are under way, and one that finds no room is
-// answered 503.
+// Bodies that the matcher has read count until their requests end. One for which there is no memory gets 503.
 func TestBodiesInFlight(t *testing.T) {
 	asked, release := make(chan struct{}, 8), make(chan struct{})
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -494,7 +493,7 @@ func TestBodiesInFlight(t *testing.T) {
 	}
 }
 
-// A region whose file is damaged covers nothing, so that another server may answer. One that there is not is refused.
+// A region with a damaged file covers nothing, so another server may answer. An unknown region is refused.
 func TestRegionsOfTheMatcher(t *testing.T) {
 	path := buildRegion(t, modulestest.Village)
 	maps := "region village " + path
@@ -524,8 +523,7 @@ func TestRegionsOfTheMatcher(t *testing.T) {
 	ask("elsewhere")
 }
 
-// A configuration without the app that names maps_region, or was refused for it, is not one that is still being
-// started.
+// Without the app, also after a refused configuration, app.Running returns ErrNoApp at once.
 func TestNoAppIsStarting(t *testing.T) {
 	s := modulestest.Start(t, modulestest.Config{Maps: "region village " + buildRegion(t, modulestest.Village), Site: "respond ok"})
 	running := func(what string) {

@@ -238,7 +238,7 @@ func TestSignInByLink(t *testing.T) {
 	}
 }
 
-// All can be done by keyboard; a phone shows it all without scrolling sideways.
+// Everything works by keyboard, and a phone shows everything without scrolling sideways.
 func TestKeyboardOnAPhone(t *testing.T) {
 	s := modulestest.Start(t, modulestest.Config{Site: consoleSite})
 	user := s.UserToken("acme")

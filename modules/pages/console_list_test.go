@@ -48,7 +48,7 @@ func TestDescriptions(t *testing.T) {
 	}
 }
 
-// A list of several pages: what is not there yet is loaded by a button, and a search reads all of it.
+// A list of several pages: a button loads the next page, and a search reads all of them.
 func TestListAndSearch(t *testing.T) {
 	s := modulestest.Start(t, modulestest.Config{Site: consoleSite})
 	user := s.UserToken("acme")
@@ -74,7 +74,7 @@ func TestListAndSearch(t *testing.T) {
 	waitFor(tab, "#count", "0 found, all 61 loaded.")
 }
 
-// A token that is about to expire is warned of, and one that has expired shows nothing any more.
+// Before a token expires there is a warning; afterwards nothing is shown.
 func TestExpiry(t *testing.T) {
 	s := modulestest.Start(t, modulestest.Config{Site: consoleSite})
 	s.CreateAccount(s.UserToken("acme"), "TILE", `"description":"shop"`)

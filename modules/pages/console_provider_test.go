@@ -13,7 +13,7 @@ import (
 	"github.com/oauth2-proxy/mockoidc"
 )
 
-// provider is an OpenID Connect provider that knows the console as a public client, and everybody who asks as ann.
+// provider is an OpenID Connect provider with the console as its public client. Everybody signs in as ann.
 type provider struct {
 	*mockoidc.MockOIDC
 	t testing.TB
@@ -41,7 +41,7 @@ func startProvider(t testing.TB) *provider {
 }
 
 // public makes mockoidc, which only has confidential clients, accept one without a secret as providers do: with PKCE,
-// at the address that asked for the code, from its own origin.
+// at the redirect address of the code, from its own origin.
 func (p *provider) public(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p.mu.Lock()
@@ -73,7 +73,7 @@ func (p *provider) public(next http.Handler) http.Handler {
 // origin is where the provider's endpoints are.
 func (p *provider) origin() string { return "http://" + p.Addr()[strings.LastIndex(p.Addr(), "/")+1:] }
 
-// userTokens is the configuration by which its users sign in.
+// userTokens is the configuration that accepts its users.
 func (p *provider) userTokens() string {
 	return `user_tokens {
 		issuer ` + p.Issuer() + `
@@ -90,7 +90,7 @@ func (p *provider) userTokens() string {
 	}`
 }
 
-// ann is the user whom the provider knows next.
+// ann is the next user who signs in.
 type ann struct {
 	mockoidc.MockUser
 	change func(claims jwt.MapClaims)

@@ -26,7 +26,7 @@ func used(organization, id string, scope account.Scope, at time.Time, u account.
 	}
 }
 
-// keep puts usage of the past into the store of the running server, as another server does.
+// keep adds past usage to the store of the running server, as another server does.
 func keep(t *testing.T, counts []usage.Count) {
 	t.Helper()
 	app, err := app.Get(caddy.ActiveContext())
@@ -69,7 +69,7 @@ func save(tab *browsertest.Tab) []string {
 	return lines[1:]
 }
 
-// What is shown is what was asked for and answered, of accounts that are there and of one that is gone.
+// The table shows the usage that the API has for the period chosen, also of a deleted account.
 func TestUsage(t *testing.T) {
 	s := modulestest.Start(t, modulestest.Config{Site: consoleSite + `
 	handle /broken/* {
@@ -186,8 +186,8 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// An organization with more accounts than one page of the API has, and more than the table shows. A rate limit makes
-// the CSV come later.
+// An organization with more accounts than one page of the API has, and than the table shows. A rate limit delays the
+// CSV.
 func TestUsageOfManyAccounts(t *testing.T) {
 	s := modulestest.Start(t, modulestest.Config{Global: "order rate_limit first", Site: consoleSite + `
 	rate_limit {
@@ -224,7 +224,7 @@ func TestUsageOfManyAccounts(t *testing.T) {
 	waitFor(tab, "#message", "Your sign-in is not valid any more.")
 }
 
-// Quotas and restrictions are set, shown again, and taken away by the form; what is wrong is said at its field.
+// The form sets, shows and removes quotas and restrictions; a mistake is shown at its field.
 func TestQuotasAndRestrictions(t *testing.T) {
 	s := modulestest.Start(t, modulestest.Config{Site: consoleSite})
 	user := s.UserToken("acme")

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Only a request whose connection and host are this machine's comes from here; what cannot be told does not.
+// Only a request whose connection and host are this machine's comes from here; an unclear one does not.
 func TestFromHere(t *testing.T) {
 	for _, test := range []struct {
 		local, remote, host string

@@ -63,7 +63,7 @@ func guest(s *modulestest.Server, headers ...string) modulestest.Response {
 	return s.Raw(request + "\r\n")
 }
 
-// An anonymous visitor has what the page needs of the account's scopes, and loses it when the account does.
+// An anonymous visitor has those of the account's scopes that the page needs, as long as the account has them.
 func TestGuest(t *testing.T) {
 	s, cfg, acc := startPlayground(t, "TILE MATRIX", "")
 	a := guest(s)
@@ -102,8 +102,8 @@ func TestGuest(t *testing.T) {
 	}
 }
 
-// Visitors get tokens on this machine, from the page itself, and from elsewhere only where the configuration says so.
-// Of what a trusted proxy says, the page's own origin is known.
+// Visitors get tokens on this machine, from the page itself, and from elsewhere only if the configuration allows it.
+// Behind a trusted proxy, the page's origin is the one in its headers.
 func TestGuestRefused(t *testing.T) {
 	s, cfg, _ := startPlayground(t, "TILE", "")
 	const elsewhere = "https://app.example.com"

@@ -30,8 +30,8 @@ const loginConfig = `user_tokens {
 	}
 }`
 
-// Each page consists of files with their types, from memory, under a policy that lets a browser load nothing from
-// elsewhere and run nothing that does not come as a file of the page.
+// Each page consists of files with their types, served from memory, under a policy that lets a browser load nothing
+// from elsewhere and run only scripts from files of the page.
 func TestFiles(t *testing.T) {
 	s, cfg, _ := startPlayground(t, "TILE", "profile car foot")
 	playground := cfg.Site
@@ -163,7 +163,7 @@ func TestCaddyfileErrors(t *testing.T) {
 	}
 }
 
-// The console's files stay small and readable: none has a script or a style of its own in it, or markup as text.
+// The console's files stay small and readable, without inline scripts and styles, or markup as text.
 func TestConsoleSources(t *testing.T) {
 	const maxBytes = 56 << 10
 	size := 0
@@ -187,8 +187,8 @@ func TestConsoleSources(t *testing.T) {
 	}
 }
 
-// The reference shows every operation, and a request that is tried goes to this server with the token that was pasted,
-// under the policy, which the browser watches. Nothing of the token is kept.
+// The reference shows every operation. A request that is tried goes to this server with the token that was pasted,
+// under the policy, which the browser watches. The token is not kept.
 func TestDocsBrowser(t *testing.T) {
 	s := modulestest.Start(t, modulestest.Config{Site: "handle /docs/* {\nmaps_docs\n}\nhandle {\nmaps_accounts\n}"})
 	token := s.UserToken("acme")

@@ -35,7 +35,7 @@ const recordLines = `(() => {
 	return true;
 })()`
 
-// mercator is where a position is on a map of the world, from 0 to 1.
+// mercator is a position on a map of the world, from 0 to 1.
 func mercator(lat, lng float64) (x, y float64) {
 	sin := math.Sin(lat * math.Pi / 180)
 	return lng/360 + 0.5, 0.5 - math.Log((1+sin)/(1-sin))/(4*math.Pi)
@@ -117,7 +117,7 @@ func (w *world) testTrace(t *testing.T) {
 
 const hostile = `<img src=x onerror="window.owned = true"><script>window.owned = true</script> 🚗 שלום`
 
-// Names of anybody are text.
+// Names from files and responses are shown as text.
 func (w *world) testHostile(t *testing.T) {
 	escaped := strings.NewReplacer("<", "&lt;", ">", "&gt;", `"`, "&quot;").Replace(hostile)
 	tab := w.page(t, 1000, 700, "#map=14/"+capitol)
@@ -178,7 +178,7 @@ func (w *world) testLarge(t *testing.T) {
 		t.Errorf("a frame in which the pointer moves takes %.0f ms", took)
 	}
 	before := browsertest.Eval[string](tab, "location.hash")
-	// While the map is dragged, every other frame at least comes within 100 ms, on a machine that does other things, too.
+	// While the map is dragged, at least every other frame comes within 100 ms, also on a busy machine.
 	took = browsertest.Eval[float64](tab, `(async () => {
 		const pane = document.querySelector(".leaflet-map-pane"), frames = [];
 		const at = (type, x) =>
@@ -203,7 +203,7 @@ func (w *world) testLarge(t *testing.T) {
 	w.finish(tab)
 }
 
-// All of it works without a mouse.
+// The page works without a mouse.
 func (w *world) testKeyboard(t *testing.T) {
 	tab := w.page(t, 1000, 700, "#map=16/"+capitol)
 	tab.TabTo("#ask-at")
@@ -233,7 +233,7 @@ func (w *world) testKeyboard(t *testing.T) {
 	w.finish(tab)
 }
 
-// A token comes in the address, and goes out of it at once.
+// A token in the address is removed from it at once.
 func (w *world) testToken(t *testing.T) {
 	token := w.Exchange(w.account.ClientToken, w.account.ServerToken).AccessToken
 	tab := browsertest.Open(t, 1000, 700)
@@ -252,7 +252,7 @@ func (w *world) testToken(t *testing.T) {
 			t.Errorf("request %s %.100s", r.Method, r.URL)
 		}
 	}
-	// Another one, while the page is open, is out of the address and not used.
+	// A second token, while the page is open, is removed from the address and not used.
 	browsertest.Eval[bool](tab, fmt.Sprintf(`(location.hash = "#token=nonsense&map=16/%s", true)`, capitol))
 	tab.Wait("the other view", `location.hash.startsWith("#map=16/39.15") && !location.hash.includes("token") &&
 		document.querySelector("#trouble").textContent.includes("has a token already")`)
@@ -292,7 +292,7 @@ func (w *world) testRestricted(t *testing.T) {
 	w.finish(tab)
 }
 
-// A token that expires while the page is open is renewed, and nothing that the page asks for is refused.
+// A token that expires while the page is open is renewed, and no request of the page is refused.
 func TestBrowserRenewal(t *testing.T) {
 	w := startWorld(t, village(t), "access_token_ttl 4s")
 	tab := w.page(t, 800, 600, "#map=15/39.16/-75.52")

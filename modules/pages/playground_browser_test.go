@@ -19,7 +19,7 @@ import (
 // capitol is the position of Delaware's Capitol in Dover.
 const capitol = "39.1573/-75.5197"
 
-// world is the whole service with a map, and its page for anonymous visitors.
+// world is the service with all its APIs, a map, and the page for anonymous visitors.
 type world struct {
 	*modulestest.Server
 	account modulestest.Account
@@ -84,7 +84,7 @@ func startWorld(t *testing.T, extract, settings string, build ...func(*compiler.
 	return &world{s, acc}
 }
 
-// page opens the page at a view in a browser of its own, and waits until it is there.
+// page opens the page at a view in a browser of its own, and waits until it is shown.
 func (w *world) page(t *testing.T, width, height int, fragment string) *browsertest.Tab {
 	t.Helper()
 	tab := browsertest.Open(t, width, height)
@@ -99,7 +99,7 @@ func (w *world) finish(tab *browsertest.Tab) {
 	tab.CheckStorage()
 }
 
-// colors counts the colours that the canvases of the map show, which are few where there is nothing on them.
+// colors counts the colours on the canvases of the map, which are few if they are empty.
 const colors = `(() => {
 	const seen = new Set();
 	for (const canvas of document.querySelectorAll(".leaflet-tile-loaded")) {

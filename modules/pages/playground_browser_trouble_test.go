@@ -15,12 +15,12 @@ import (
 
 const villageView = "#map=15/39.16/-75.52"
 
-// says waits until an element says a text.
+// says waits until an element has a text.
 func says(tab *browsertest.Tab, selector, text string) {
 	tab.Wait(selector+" with "+text, fmt.Sprintf("document.querySelector(%q)?.textContent.includes(%q)", selector, text))
 }
 
-// What goes wrong is said in words, and what can be done about it is at hand.
+// Errors are shown in words, with what can be done about them.
 func TestBrowserTrouble(t *testing.T) {
 	w := startWorld(t, village(t), "")
 	t.Run("outside", func(t *testing.T) {
@@ -79,7 +79,7 @@ func TestBrowserTrouble(t *testing.T) {
 	})
 }
 
-// A region without a map says so, and all else works.
+// For a region without a map there is a message, and everything else works.
 func TestBrowserNoMap(t *testing.T) {
 	w := startWorld(t, village(t), "", func(o *compiler.Options) { o.NoMap = true })
 	tab := w.page(t, 1000, 700, villageView)
@@ -90,7 +90,7 @@ func TestBrowserNoMap(t *testing.T) {
 	w.finish(tab)
 }
 
-// Names of what is on the map are text, wherever they are shown.
+// Names on the map are shown as text everywhere.
 func TestBrowserNames(t *testing.T) {
 	escaped := strings.NewReplacer("<", "&lt;", ">", "&gt;", `"`, "&quot;").Replace(hostile)
 	w := startWorld(t, village(t, "Crossing Café", escaped, "Main Street", escaped, "Testville", escaped), "")

@@ -96,7 +96,7 @@ func readDrive(t testing.TB, a modulestest.Response) *drive {
 	return d
 }
 
-// matched has a 1 for each point that is matched, and a 0 for each other.
+// matched has 1 for each matched point, and 0 for each other.
 func (d *drive) matched() string {
 	var b strings.Builder
 	for _, p := range d.Tracepoints {

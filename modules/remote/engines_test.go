@@ -24,7 +24,7 @@ import (
 	_ "github.com/mapsedge/caddy-maps/modules/remote/valhalla"
 )
 
-// engine is one of the four upstream engines, with one request of our API and its answer by the engine.
+// engine is one of the four upstream engines, with a request of our API and the engine's response.
 type engine struct {
 	name  string // as in `matcher osrm`
 	match bool   // a matcher, not a geocoder
@@ -70,7 +70,7 @@ func positionOf(t testing.TB, r modulestest.Recorded) string {
 	return "?lat=" + u.Query().Get("lat") + "&lon=" + u.Query().Get("lon")
 }
 
-// handler is the handler that asks an engine at a path of the site. inside is further options of the handler.
+// handler is the handler that uses an engine, at a path of the site. inside are further options of the handler.
 func (e *engine) handler(at, upstreams, options, inside string) string {
 	directive, kind := "maps_reverse_geocode", "geocoder"
 	if e.match {
@@ -84,7 +84,7 @@ func (e *engine) site(at, upstreams, options string) string {
 	return "handle " + at + " {\n" + e.handler(at, upstreams, options, "public") + "}\n"
 }
 
-// check checks that a response is an error in the style of its API, and tells nothing of the upstream.
+// check checks that a response is an error in the style of its API, without anything of the upstream's.
 func (e *engine) check(t *testing.T, a modulestest.Response, status int) {
 	t.Helper()
 	codes := map[int][2]string{502: {"BadGateway", "bad gateway"}, 503: {"Unavailable", "service unavailable"},
@@ -168,8 +168,8 @@ type trouble struct {
 	answer http.HandlerFunc
 }
 
-// The client gets the right error in time for every fault of an upstream. Too large responses are not read. The next good
-// response is served. A response that breaks the engine's protocol is 502.
+// The client gets the right error in time for every fault of an upstream. Too large responses are not read. The next
+// good response is served. A response that breaks the engine's protocol is 502.
 func TestTroubles(t *testing.T) {
 	invalid := map[string]map[string]string{"osrm": {
 		"no tracepoints": `{"code":"Ok","matchings":[{"geometry":{"coordinates":[[1,2],[1,3]]}}],"tracepoints":[]}`,
@@ -245,7 +245,7 @@ func TestTroubles(t *testing.T) {
 	}
 }
 
-// An upstream that cannot be reached is 503. One that hears of a client that leaves is not asked any longer.
+// An upstream that cannot be reached is 503. When a client leaves, its upstream request is cancelled.
 func TestUnreachableAndGone(t *testing.T) {
 	all, sites := engines(t), ""
 	asked, left := make(chan struct{}, 16), make(chan struct{}, 16)
@@ -336,8 +336,8 @@ func TestUpstreamKilled(t *testing.T) {
 	}
 }
 
-// An upstream gets what is asked for, in the form of the engine, and of the client no more than its account, in a
-// header that the site adds.
+// An upstream gets the request in the form of its engine, and of the client at most its account, in a header that the
+// site adds.
 func TestPrivacy(t *testing.T) {
 	var received atomic.Pointer[http.Request]
 	u := modulestest.NewUpstream(t)

@@ -19,7 +19,7 @@ import (
 	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
-// memory is a transport that answers itself, without a network.
+// memory is a transport with responses of its own, without a network.
 type memory struct{}
 
 func init() { caddy.RegisterModule(memory{}) }
@@ -30,7 +30,7 @@ func (memory) CaddyModule() caddy.ModuleInfo {
 
 func (*memory) UnmarshalCaddyfile(*caddyfile.Dispenser) error { return nil }
 
-// inMemory is what transports in memory answer, in turn; the last one goes on.
+// inMemory are the responses of transports in memory, in turn; the last one is repeated.
 var inMemory atomic.Pointer[[]modulestest.Recorded]
 
 func (*memory) RoundTrip(r *http.Request) (*http.Response, error) {

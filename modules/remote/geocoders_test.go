@@ -106,9 +106,9 @@ func nominatimRecorded(t testing.TB, name string) modulestest.Recorded {
 	return recorded(t, "nominatim/reverse_"+name)
 }
 
-// The documented answers of Nominatim, each with the request that it belongs to, and what is asked after an answer that
-// has no name or is too far: an address, and the settlement around. A category says what is asked instead, and
-// restricts always.
+// The documented responses of Nominatim, each with its request, and the requests after a result without a name or too
+// far away: for an address, and for the settlement around. A category changes the requests, and always restricts the
+// results.
 func TestNominatimAnswers(t *testing.T) {
 	s, u := startGeocoder(t, nominatim, "", 20)
 	const (
@@ -184,7 +184,7 @@ func TestNominatimAnswers(t *testing.T) {
 // noObject is a feature of Photon that is no object of OpenStreetMap.
 const noObject = `{"type":"Feature","properties":{},"geometry":{"type":"Point","coordinates":[1,2]}}`
 
-// What is no object of OpenStreetMap, or is said not to be there, is no place.
+// Results that are no objects of OpenStreetMap, or have no place, are left out.
 func TestNoPlace(t *testing.T) {
 	poi := string(nominatimRecorded(t, "poi").Body)
 	var s *modulestest.Server
@@ -207,7 +207,7 @@ func TestNoPlace(t *testing.T) {
 	})
 }
 
-// An object in another part of the world is no answer, unless it is so large that its middle may be there.
+// An object in another part of the world is left out, unless it is so large that its centre may be there.
 func TestNominatimFarAway(t *testing.T) {
 	s, u := startGeocoder(t, nominatim, "", 20)
 	const moscow, antimeridian = "?lat=55.75&lon=37.6", "?lat=-16.5&lon=179.9"
@@ -276,8 +276,7 @@ func TestGeocoderStatuses(t *testing.T) {
 	}
 }
 
-// Languages go along in the header. Nominatim passes over what has a digit in it
-// (test/python/api/test_localization.py).
+// Languages are sent in the header. Nominatim skips those with a digit (test/python/api/test_localization.py).
 func TestGeocoderLanguages(t *testing.T) {
 	for _, e := range []engine{nominatim, photon} {
 		t.Run(e.name, func(t *testing.T) {
@@ -300,7 +299,7 @@ func TestGeocoderLanguages(t *testing.T) {
 	}
 }
 
-// Geometries are asked for, or not, as the option says; distances are to them.
+// Geometries are requested if the option says so; distances are to them.
 func TestGeocoderGeometry(t *testing.T) {
 	t.Run("nominatim", func(t *testing.T) {
 		s, u := startGeocoder(t, nominatim, "geometry off", 20)
@@ -325,7 +324,7 @@ func TestGeocoderGeometry(t *testing.T) {
 	})
 }
 
-// What a region covers is answered from it, all else by the engine behind it.
+// Positions in a region are answered from it, all others by the engine.
 func TestGeocoderBehindRegion(t *testing.T) {
 	region := filepath.Join(t.TempDir(), "village.region")
 	modulestest.BuildRegion(t, region, modulestest.Village)
@@ -350,8 +349,8 @@ func TestGeocoderBehindRegion(t *testing.T) {
 	}
 }
 
-// Photon's answers: what is near, nearest first, and where nothing is, the nearest settlement of the same country; at
-// sea there is none.
+// Photon's results: places nearby, nearest first; without any, the nearest settlement of the same country; at sea,
+// nothing.
 func TestPhotonAnswers(t *testing.T) {
 	s, u := startGeocoder(t, photon, "", 60)
 	near, nothing, settlements := recorded(t, "photon/reverse_near"), recorded(t, "photon/reverse_nothing"),
@@ -417,7 +416,7 @@ func TestPhotonAnswers(t *testing.T) {
 	}
 }
 
-// A category is Photon's osm_tag where that can say it, and is compared with the response in any case.
+// A category is sent as Photon's osm_tag if possible, and always compared with the results.
 func TestPhotonCategory(t *testing.T) {
 	s, u := startGeocoder(t, photon, "", 0.00001)
 	pharmacy := []string{"node:1234567890 amenity/pharmacy 88.19"}
@@ -450,7 +449,7 @@ func TestPhotonCategory(t *testing.T) {
 	if want := "/reverse?lat=0&lon=0&radius=0.001&limit=10&distance_sort=true"; list()[0] != want {
 		t.Errorf("sent %s, want %s", list()[0], want)
 	}
-	// Photon 0.7.0 gives any objects within the radius unless it is told to sort them, and so leaves out what is near.
+	// Photon 0.7.0 gives any objects within the radius unless it is told to sort them, and so may leave out the nearest.
 	u.Answer(func(w http.ResponseWriter, r *http.Request) {
 		limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
 		var features []string

@@ -69,7 +69,7 @@ func TestMaxCalls(t *testing.T) {
 	}
 }
 
-// kinds calls f for answers of an engine, and for connections that end too early.
+// kinds calls f with the responses of an engine, and with connections that end too early.
 func (e *engine) kinds(answers map[string]http.HandlerFunc, f func(string, http.HandlerFunc)) {
 	for name, answer := range answers {
 		f(name, answer)
@@ -81,7 +81,8 @@ func (e *engine) kinds(answers map[string]http.HandlerFunc, f func(string, http.
 	})
 }
 
-// What a response can do without is not asked for beyond max_calls, without a warning. What is needed is 502.
+// Beyond max_calls the optional parts of a response are left out without a warning; if a needed part is missing, it is
+// 502.
 func TestCallsSpared(t *testing.T) {
 	all, u, sites := engines(t), modulestest.NewUpstream(t), ""
 	bench, settlements := recorded(t, "nominatim/reverse_bench"), recorded(t, "photon/reverse_settlements")
@@ -115,8 +116,7 @@ func TestCallsSpared(t *testing.T) {
 	}
 }
 
-// http.Transport asks again by itself where a connection that was kept alive ends without a response. These calls
-// count.
+// http.Transport repeats a request if a connection that was kept alive ends without a response. These requests count.
 func TestCallsOnKeptConnections(t *testing.T) {
 	const kept, most = 8, 3
 	e, u := engines(t)[0], modulestest.NewUpstream(t)
@@ -145,8 +145,8 @@ func TestCallsOnKeptConnections(t *testing.T) {
 	}
 }
 
-// Connections that cannot be made are no calls: the upstream that works is found, however many do not. A POST is sent
-// again, whole, where an upstream hangs up.
+// Failed connections do not count: the upstream that works is found among any number of others. After a hang-up, a POST
+// is sent again with all its body.
 func TestRetries(t *testing.T) {
 	all, sites := engines(t), ""
 	dead := strings.Repeat(modulestest.Unreachable(t)+" ", 1)
@@ -224,7 +224,7 @@ func TestConnections(t *testing.T) {
 	}
 }
 
-// A response for which there is no memory is refused, and not asked for again.
+// A response for which there is no memory is refused, and the request is not repeated.
 func TestNoMemoryForResponse(t *testing.T) {
 	e, u := engines(t)[0], modulestest.NewUpstream(t)
 	s := modulestest.Start(t, modulestest.Config{
@@ -238,7 +238,7 @@ func TestNoMemoryForResponse(t *testing.T) {
 	}
 }
 
-// An account that waits for an upstream with all the requests that it can send leaves room for others.
+// An account with as many waiting requests as it may send leaves room for others.
 func TestInFlight(t *testing.T) {
 	e, u := engines(t)[0], modulestest.NewUpstream(t)
 	s := modulestest.Start(t, modulestest.Config{Maps: "max_wait 300ms", Site: "handle /osrm {\nmaps_auth DIRECTION\n" +

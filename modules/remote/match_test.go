@@ -17,7 +17,7 @@ import (
 	"github.com/mapsedge/caddy-maps/modules/remote"
 )
 
-// request asks for a drive along some positions, one second apart.
+// request is a request for a drive along positions, one second apart.
 func request(line orb.LineString) *matching.Request {
 	req := &matching.Request{Details: true, MaxRadius: 100}
 	for i, at := range line {
@@ -58,7 +58,7 @@ func matched(m *remote.Matchings, req *matching.Request) string {
 	return text
 }
 
-// Responses of OSRM's match service, and what is none.
+// Responses of OSRM's match service, valid and invalid.
 func TestReadMatchings(t *testing.T) {
 	const (
 		line  = `{"geometry":"_p~iF~ps|U_ulLnnqC"}`
@@ -163,7 +163,7 @@ func TestLargestMatching(t *testing.T) {
 	}
 }
 
-// A drive that no road could explain is refused, and one that a ferry or a fjord does is not.
+// A drive that no road could explain is refused, and one with a ferry or around a fjord is not.
 func TestPlausible(t *testing.T) {
 	type line = orb.LineString
 	oslo, moss := orb.Point{10.7, 59.9}, orb.Point{10.66, 59.43}
@@ -324,7 +324,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// How exact points are is what the request says, unless points that lie close together jitter by more.
+// The accuracy of points is that of the request, unless points close together jitter by more.
 func TestSigma(t *testing.T) {
 	for _, tt := range []struct {
 		name       string

@@ -29,7 +29,7 @@ func pointsOf(t testing.TB, r modulestest.Recorded) (query string, points int) {
 	return "?path=" + url.QueryEscape("["+strings.Join(pairs, ",")+"]"), len(pairs)
 }
 
-// The recorded drives of OSRM 6.0.0 are asked for and answered as they are.
+// The requests and responses of the recorded drives of OSRM 6.0.0.
 func TestOSRMDrives(t *testing.T) {
 	u := modulestest.NewUpstream(t)
 	s := modulestest.Start(t, modulestest.Config{Site: osrm.site("/osrm", u.URL, "")})
@@ -42,7 +42,7 @@ func TestOSRMDrives(t *testing.T) {
 		})
 		query, points := pointsOf(t, r)
 		got := readDrive(t, s.Do(http.MethodGet, "/osrm"+query+"&details=true", "", ""))
-		// What is asked for is shorter, and as exact.
+		// The request is shorter, and as exact.
 		line := strings.Replace(requestOf(t, r), "geometries=geojson", "geometries=polyline6&generate_hints=false", 1)
 		if uri := sent.Load().RequestURI; uri != line {
 			t.Errorf("%s: sent\n%s, want\n%s", name, uri, line)
@@ -98,7 +98,7 @@ func TestOSRMErrors(t *testing.T) {
 	}
 }
 
-// A profile's name is in the path of OSRM, and tells whose requests the matcher answers.
+// OSRM has the profile in its path. A matcher answers only requests for its profile.
 func TestOSRMProfiles(t *testing.T) {
 	u := modulestest.NewUpstream(t)
 	var asked atomic.Value
@@ -167,16 +167,15 @@ func (q *queries) take() []string {
 	return got
 }
 
-// Radiuses grow to the limit of the request where no road is near; accuracies and times go along. A radius that OSRM
-// refuses is the client's mistake only if the client named it. Otherwise the drive is found with less, and that is
-// remembered.
+// If no road is near, radiuses grow to the limit of the request. A radius that OSRM refuses is the client's mistake
+// only if the client has set it. Otherwise a smaller one is sent, then and later.
 func TestOSRMRadius(t *testing.T) {
 	u := modulestest.NewUpstream(t)
 	type sent struct {
 		more   string // what the request says beside the points
 		points string // what each point says beside its position; only the second where it begins with "-"
 		status int
-		asked  string // the radius of the first point in each request, _ where there are none
+		asked  string // the radius of the first point in each request, _ for none
 	}
 	const plain, accurate = "", `,"accuracy":30`
 	cases := []struct {

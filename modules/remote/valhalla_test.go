@@ -25,7 +25,7 @@ const (
 	attributes = "/trace_attributes"
 )
 
-// exchange is a trace and what Valhalla answers.
+// exchange is a trace and Valhalla's response to it.
 type exchange struct {
 	shape  []position
 	answer struct {
@@ -54,7 +54,7 @@ func recordedTrace(t testing.TB, name string) (r exchange) {
 	return r
 }
 
-// traceOf is a trace along a line, with the answer of matchings.
+// traceOf is a trace along a line, with a response as matchingsOf makes it.
 func traceOf(points string, at, line orb.LineString) (r exchange) {
 	for _, p := range at {
 		r.shape = append(r.shape, position{Lat: p.Lat(), Lon: p.Lon()})
@@ -161,7 +161,7 @@ func newValhalla(t testing.TB, traces ...exchange) *fakeValhalla {
 	return f
 }
 
-// answer is that for a trace or, if it does not know that one, for some of the points of another.
+// answer is the response to a trace or, if it is unknown, to those points of a known one.
 func (f *fakeValhalla) answer(shape []position) (answer string) {
 	for _, r := range f.traces {
 		if text := r.only(shape); text != "" && (answer == "" || len(r.shape) == len(shape)) {
@@ -171,7 +171,7 @@ func (f *fakeValhalla) answer(shape []position) (answer string) {
 	return answer
 }
 
-// take returns the requests of an action that came in since the last time.
+// take returns the requests for a path since the last call.
 func (f *fakeValhalla) take(path string) []sentTrace {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -275,7 +275,7 @@ func TestValhallaDrive(t *testing.T) {
 	}
 }
 
-// Where the ways cannot be had, or are not wanted, the drive is answered without them.
+// If there are no ways, or they are turned off, the drive is answered without them.
 func TestValhallaWithoutWays(t *testing.T) {
 	r := recordedTrace(t, "ok_route_osrm")
 	f := newValhalla(t, r)
@@ -345,8 +345,8 @@ func TestValhallaErrors(t *testing.T) {
 	}
 }
 
-// Recorded traces whose first response of Valhalla 3.5.1 has a gap. What is answered is on the roads of one drive, with
-// no line across the gap. Times are not sent: Valhalla would split some drives for them.
+// Recorded traces whose first response of Valhalla 3.5.1 has a gap. The result is on the roads of one drive, with no
+// line across the gap. Times are not sent: Valhalla would split some drives for them.
 func TestValhallaGaps(t *testing.T) {
 	silent, ok, sea := recordedTrace(t, "silent_split_route_osrm"), recordedTrace(t, "ok_route_osrm"),
 		recordedTrace(t, "sea_point_route_osrm")
@@ -395,8 +395,8 @@ func TestValhallaGaps(t *testing.T) {
 	}
 }
 
-// The radius and the accuracies of a request say how exact its points are, and so how far Valhalla looks and what a
-// turn costs. Where it finds nothing, it is asked to look as far as the request allows.
+// The radius and the accuracies of a request set the search radius and the cost of a turn. If Valhalla finds nothing,
+// the next request has the largest radius allowed.
 func TestValhallaOptions(t *testing.T) {
 	f := newValhalla(t)
 	f.refuse = func(*sentTrace) (int, string) { return 400, osrmError("NoSegment") }
@@ -461,7 +461,7 @@ func TestValhallaOptions(t *testing.T) {
 	}
 }
 
-// Points that turn out to be less exact are asked for again, and so are dense ones whose drive has a gap.
+// Points that turn out to be less exact are sent again, and so are dense ones whose drive has a gap.
 func TestValhallaSigma(t *testing.T) {
 	f := newValhalla(t)
 	s := modulestest.Start(t, modulestest.Config{Site: valhalla.site("/valhalla", f.URL, "ways off")})
@@ -487,8 +487,8 @@ func TestValhallaSigma(t *testing.T) {
 	}
 }
 
-// A radius beyond the limit of the service is not the client's fault: it is asked for less, and from then on at once.
-// OSRM's form has one code for a radius and for a number of points beyond the limits.
+// A radius beyond the limit of the service is not the client's mistake: a smaller one is sent, from then on at once.
+// OSRM's error format has one code for too large radiuses and too many points.
 func TestValhallaLimits(t *testing.T) {
 	r := recordedTrace(t, "ok_route_osrm")
 	cases := []struct {
@@ -549,8 +549,8 @@ func TestValhallaLimits(t *testing.T) {
 	}
 }
 
-// The service gets no more than max_calls requests, and the client gets what was found by then. Each
-// profile has its costing model; that for cars can be another one.
+// The service gets no more than max_calls requests, and the client gets what was found by then. Each profile has its
+// costing model; the one for cars can be changed.
 func TestValhallaCallsAndCosting(t *testing.T) {
 	sea, ok := recordedTrace(t, "sea_point_route_osrm"), recordedTrace(t, "ok_route_osrm")
 	f := newValhalla(t, sea, ok)

@@ -52,7 +52,7 @@ func serveDelaware(b *testing.B) (s *modulestest.Server, cfg modulestest.Config,
 	return s, cfg, token, path
 }
 
-// dial connects a client that asks a server for paths, in turn.
+// dial connects a client that requests paths in turn.
 func dial(b *testing.B, address, token string, paths ...string) *modulestest.Client {
 	c := modulestest.DialTo(b, address)
 	for _, path := range paths {

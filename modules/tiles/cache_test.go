@@ -20,8 +20,8 @@ func add(t testing.TB, c *tileCache, k cacheKey, data []byte) {
 	}
 }
 
-// However many different tiles are asked for, the memory stays in its bound. A tile is found only under its own file,
-// and what has nothing in it takes no room.
+// The cache stays within its limit, however many tiles are added. A tile is found only under its own file, and an empty
+// one takes no room.
 func TestCacheBound(t *testing.T) {
 	const bound = 8 << 20
 	c, err := newTileCache(bound)
@@ -70,7 +70,7 @@ func TestCacheBound(t *testing.T) {
 	runtime.KeepAlive(c)
 }
 
-// A tile that many ask for at once is rendered once. If the request that renders it goes away, another one does; if it
+// A tile that many request at once is rendered once. If the request that renders it goes away, another one does; if it
 // is refused, each renders for itself.
 func TestRenderedOnce(t *testing.T) {
 	refused := errors.New("this account has to wait")

@@ -116,7 +116,7 @@ func TestStatuses(t *testing.T) {
 	}
 }
 
-// A tile comes as the client wants it, with a tag of its own, and once.
+// A tile has the encoding that the client accepts and an ETag for it; a client that has it gets 304.
 func TestNegotiation(t *testing.T) {
 	s, _, _ := start(t, "")
 	for _, path := range []string{"/tiles/village/" + pathOf(14), "/tiles/village/network/foot/" + pathOf(14)} {
@@ -166,7 +166,7 @@ func TestNegotiation(t *testing.T) {
 	}
 }
 
-// waitForCache asks for a tile until the cache has it, which takes what it is given a little later.
+// waitForCache requests a tile until it is in the cache, which is a little after it was rendered.
 func waitForCache(t *testing.T, s *modulestest.Server, path string) modulestest.Response {
 	t.Helper()
 	hits := func() string {
@@ -186,8 +186,8 @@ func waitForCache(t *testing.T, s *modulestest.Server, path string) modulestest.
 	}
 }
 
-// A tile that is in the cache is answered without a processor, also after a reload; one that is not waits for one, and
-// is refused then. The tiles of a file that takes another's place are its own at once.
+// A cached tile is served without a processor, also after a reload; another one waits for a processor, and is then
+// refused. A new region file has its own tiles at once.
 func TestCache(t *testing.T) {
 	s, cfg, village := start(t, "")
 	cached, other := "/tiles/village/"+pathOf(14), "/tiles/village/"+pathOf(13)
@@ -258,7 +258,7 @@ func describe(t *testing.T, s *modulestest.Server, path string, header ...string
 	return d
 }
 
-// A description is that of the tiles: each layer and field of a tile is in it.
+// The description has each layer and field of the tiles.
 func TestDescription(t *testing.T) {
 	s, _, _ := start(t, "max_zoom 13")
 	d := describe(t, s, "/tiles/village.json?apiKey=secret")
@@ -299,7 +299,7 @@ func TestDescription(t *testing.T) {
 	}
 }
 
-// Addresses are those by which the client has reached the server. What a proxy says counts where it is trusted.
+// Addresses are those with which the client has reached the server. Headers of a proxy count if it is trusted.
 func TestAddresses(t *testing.T) {
 	s, cfg, _ := start(t, "")
 	forwarded := []string{"X-Forwarded-Proto", "https", "X-Forwarded-Host", "maps.example.com, inner",

@@ -10,8 +10,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/tiles/schema"
 )
 
-// What the style specification has for the parts that are in use: the properties of each type of layer, and the operators
-// of expressions with the least number of their arguments.
+// The parts of the style specification that are in use: the properties of each type of layer, and the operators of
+// expressions with the least number of their arguments.
 var (
 	properties = map[string]map[string]string{
 		"background": {"background-color": "color"},
@@ -26,7 +26,7 @@ var (
 	color = regexp.MustCompile(`^#[0-9a-f]{6}$`)
 )
 
-// A style is as the specification has it, shows layers and kinds that the tiles have, and needs nothing else.
+// A style follows the specification, shows layers and kinds that the tiles have, and needs nothing else.
 func TestStyle(t *testing.T) {
 	server, _, _ := start(t, "")
 	var s struct {
