@@ -6,7 +6,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestCurve: on a grid of squares the curve visits each once, and goes from each to one beside it.
+// TestHilbertCurve: on a grid of squares the curve visits each once, and goes from each to one beside it.
 func TestHilbertCurve(t *testing.T) {
 	const bits = 5
 	const side = 1 << bits
@@ -30,7 +30,7 @@ func TestHilbertCurve(t *testing.T) {
 	}
 }
 
-// TestOfPosition: what lies south-west of all others comes first.
+// TestHilbertOfPosition: what lies south-west of all others comes first.
 func TestHilbertOfPosition(t *testing.T) {
 	if got := HilbertOfPosition(-1<<31, -1<<31); got != 0 {
 		t.Errorf("%d", got)
@@ -48,7 +48,7 @@ func BenchmarkHilbert(b *testing.B) {
 	_ = sum
 }
 
-// TestAt: each place on the curve is that of its point.
+// TestHilbertPoint: each place on the curve is that of its point.
 func TestHilbertPoint(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := rapid.Uint64().Draw(t, "place")

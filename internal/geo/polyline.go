@@ -21,10 +21,10 @@ const (
 	bits  = 5
 )
 
-// ErrMalformed: the text is no encoded polyline.
+// ErrPolyline: the text is no encoded polyline.
 var ErrPolyline = errors.New("malformed polyline")
 
-// DecodePolyline decodes an encoded polyline. The error is ErrMalformed. Positions may be out of range.
+// DecodePolyline decodes an encoded polyline. The error is ErrPolyline. Positions may be out of range.
 func DecodePolyline(text []byte, precision float64) (orb.LineString, error) {
 	line := make(orb.LineString, 0, len(text)/4)
 	var lat, lon int64

@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// TestLayout: the levels that AppendLevels writes are those that New says, each node holds its children, and
+// TestTreeLayout: the levels that AppendLevels writes are those that New says, each node holds its children, and
 // everything is reached from the top.
 func TestTreeLayout(t *testing.T) {
 	for _, n := range []int{0, 1, 15, 16, 17, 255, 256, 257, 4096, 4097, 70_000} {

@@ -54,7 +54,7 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-// TestHouseName: the name of a house stands for its number where it has none, its building's neither.
+// TestHouseName: the name of a house is used if neither it nor its building has a number.
 func TestHouseName(t *testing.T) {
 	for name, c := range map[string]struct{ tags, building, number, display string }{
 		"an address by itself": {"addr:housename=Rose Cottage", "", "Rose Cottage", "Rose Cottage Long Road"},

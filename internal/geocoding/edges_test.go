@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/paulmach/orb"
+	"github.com/paulmach/orb/project"
 
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/region"
@@ -28,35 +29,9 @@ func moved(p orb.Point, degrees float64) orb.Point {
 
 // movedWorld is a world some degrees further east.
 func movedWorld(w *placestest.World, degrees float64) *placestest.World {
-	ring := func(l []orb.Point) []orb.Point {
-		out := make([]orb.Point, len(l))
-		for i, p := range l {
-			out[i] = moved(p, degrees)
-		}
-		return out
-	}
 	out := new(placestest.World)
-	polygon := func(p orb.Polygon) (moved orb.Polygon) {
-		for _, r := range p {
-			moved = append(moved, ring(r))
-		}
-		return moved
-	}
 	for _, f := range w.Features {
-		switch g := f.Geometry.(type) {
-		case orb.Point:
-			f.Geometry = moved(g, degrees)
-		case orb.LineString:
-			f.Geometry = orb.LineString(ring(g))
-		case orb.Polygon:
-			f.Geometry = polygon(g)
-		case orb.MultiPolygon:
-			var all orb.MultiPolygon
-			for _, p := range g {
-				all = append(all, polygon(p))
-			}
-			f.Geometry = all
-		}
+		f.Geometry = project.Geometry(orb.Clone(f.Geometry), func(p orb.Point) orb.Point { return moved(p, degrees) })
 		out.Features = append(out.Features, f)
 	}
 	for east := -210.0; east <= 210; east += 20 {

@@ -48,37 +48,44 @@ func worst(tb testing.TB, n int, far float64) (*roadgraph.Graph, *matching.Reque
 	return g, req
 }
 
+// cancelling is a meter that ends a context after some work.
+type cancelling struct {
+	left   int64
+	cancel context.CancelFunc
+	began  time.Time // when it did
+}
+
+func (c *cancelling) Spend(work int64) error {
+	if c.left -= work; c.left <= 0 && c.began.IsZero() {
+		c.began = time.Now()
+		c.cancel()
+	}
+	return nil
+}
+
 // TestCancelled: a request ends soon after its context.
 func TestCancelled(t *testing.T) {
 	soon := 50 * time.Millisecond
 	if testkit.RaceDetector {
 		soon *= 10
 	}
-	g, req := worst(t, 10000, cell)
+	g, req := worst(t, 2000, cell)
 	m := matching.New(g, matching.Options{MaxWork: math.MaxInt64})
 	pace := testkit.Watch(t)
-	for _, after := range []time.Duration{0, time.Millisecond, 20 * time.Millisecond, 120 * time.Millisecond} {
-		ctx, cancel := context.WithCancel(context.Background())
-		done := make(chan error, 1)
-		go func() {
-			_, err := m.Match(ctx, req)
-			done <- err
-		}()
-		time.Sleep(after)
-		cancel()
-		began := time.Now()
-		select {
-		case err := <-done:
-			if took := time.Since(began); !errors.Is(err, context.Canceled) || took > pace.Allow(soon) {
-				t.Errorf("cancelled after %v, it ends %v later with %v", after, took, err)
-			}
-		case <-time.After(time.Minute):
-			t.Fatalf("cancelled after %v, it goes on for a minute", after)
+	for _, after := range []int64{0, 1, 10_000, 200_000} {
+		ctx, cancel := context.WithCancel(t.Context())
+		meter := &cancelling{left: after, cancel: cancel}
+		if req.Meter = meter; after == 0 {
+			_ = meter.Spend(0)
+		}
+		_, err := m.Match(ctx, req)
+		if took := time.Since(meter.began); !errors.Is(err, context.Canceled) || took > pace.Allow(soon) {
+			t.Errorf("cancelled after %d, it ends %v later with %v", after, took, err)
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	late, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
 	defer cancel()
-	if _, err := m.Match(ctx, req); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := m.Match(late, req); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("with a deadline, the error is %v", err)
 	}
 }

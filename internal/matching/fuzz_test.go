@@ -13,14 +13,14 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
-// strange are values that a trace.Point can hold, though no parser lets all of them through.
+// strange are values that a trace.Point can hold, though parsers refuse most of them.
 var strange = []float64{
 	0, math.NaN(), math.Inf(1), math.Inf(-1), 90, -90, 180, -180, 179.9999999, -179.9999999, 89.9999999, 91, 360, 1e-300,
 	math.MaxFloat64, -math.MaxFloat64, math.SmallestNonzeroFloat64, math.Copysign(0, -1),
 }
 
-// decode makes a request of bytes: one that says what is asked for, then for each point what it is like, and two
-// numbers of 16 bits: places in the town in quarters of a metre, or numbers of strange values.
+// decode makes a request of bytes: one with its options, then for each point its kind and two numbers of 16 bits, places
+// in the town in quarters of a metre or indexes of strange values.
 func decode(data []byte) *matching.Request {
 	if len(data) == 0 {
 		return &matching.Request{}
@@ -66,7 +66,7 @@ func encode(how byte, xy ...float64) []byte {
 	return data
 }
 
-// FuzzMatch: any points at all give an answer that is a drive, or one of the errors that a Matcher has.
+// FuzzMatch: any points give a drive, or one of the errors of a Matcher.
 func FuzzMatch(f *testing.F) {
 	f.Add(encode(1, -150, 3, -60, -3, 2, 60, -3, 150))
 	f.Add(encode(1, -150, 0, -50, 0, 0, 50, 0, 196, 0, 60, 50, 0, 150, 0))

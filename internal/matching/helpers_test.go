@@ -128,7 +128,7 @@ func refused(tb testing.TB, g *roadgraph.Graph, req *matching.Request) {
 	}
 }
 
-// check looks for what holds for every answer, whatever was asked, and returns the drive.
+// check checks what holds for every answer, and returns the drive.
 func check(g *roadgraph.Graph, req *matching.Request, r *matching.Result) ([]stretch, error) {
 	drive, err := retrace(g, r.Path)
 	if err != nil {

@@ -159,14 +159,15 @@ func anyRequest(rt *rapid.T) *matching.Request {
 	}
 }
 
-// TestEveryAnswer: whatever is asked, an answer is a drive that the roads allow, as check wants it, or ErrNoRoute.
+// TestEveryAnswer: the answer to any request is a drive that the roads allow, or ErrNoRoute.
 func TestEveryAnswer(t *testing.T) {
-	found := 0
+	found, asked := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
 		g := gridTown(rt).Open(t)
 		m := matching.New(g, matching.Options{})
 		for range 6 {
 			req := anyRequest(rt)
+			asked++
 			r, err := m.Match(context.Background(), req)
 			if err != nil {
 				if r != nil || !errors.Is(err, matching.ErrNoRoute) {
@@ -180,8 +181,8 @@ func TestEveryAnswer(t *testing.T) {
 			}
 		}
 	})
-	if found < 50 {
-		t.Errorf("only %d of the requests have an answer", found)
+	if found < asked/6 {
+		t.Errorf("only %d of %d requests have an answer", found, asked)
 	}
 }
 

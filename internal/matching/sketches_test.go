@@ -33,6 +33,7 @@ type sketch struct {
 	metres  float64
 	leftOut string  // the numbers of the points that are not matched; "*" is not checked
 	below   float64 // what confidence is at most; 0 is not checked
+	profile matching.Profile
 	above   float64 // what it is at least
 }
 
@@ -50,8 +51,13 @@ func (s *sketch) run(t *testing.T) {
 
 func (s *sketch) check(t *testing.T, d *roadgraphtest.Drawn, points []trace.Point) {
 	t.Helper()
-	req := &matching.Request{Points: points, Details: true}
-	r, err := matching.New(d.Graph, matching.Options{}).Match(context.Background(), req)
+	req := &matching.Request{Points: points, Details: true, Profile: s.profile}
+	networks, err := matching.OpenNetworks(d.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Graph = networks[s.profile]
+	r, err := matching.NewLocal(networks, matching.Options{}).Match(context.Background(), req)
 	if s.want == "" {
 		if !errors.Is(err, matching.ErrNoRoute) {
 			t.Errorf("the answer is %s, error %v; want NoRoute", describe(d, r), err)
@@ -136,7 +142,7 @@ func parseTrace(t *testing.T, d *roadgraphtest.Drawn, text string, n noise) (poi
 
 // TestSketches are drives on small maps where one thing at a time matters.
 func TestSketches(t *testing.T) {
-	for _, s := range slices.Concat(fastRoads(), backwards(), turningBack(), destinationOnly(), streetSketches, sketches) {
+	for _, s := range slices.Concat(fastRoads(), backwards(), turningBack(), destinationOnly(), profiles(), streetSketches, sketches) {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			s.run(t)
@@ -245,159 +251,89 @@ a..1....2b3...m4...5c6...7....8d
 	return list
 }
 
+// profiles are drives on a one-way street with a path through a park at its eastern end, and between a cycleway and a
+// motorway. A profile without a drive has none, or one that is much longer.
+func profiles() (list []sketch) {
+	const (
+		grid = "a1..2..3..4b\n            \n            \n           5\n           6\n           c\n\n\nd..........e\n 7  8  9  0\nf..........g"
+		ways = "ab oneway=yes\nbc highway=footway\nde highway=cycleway\nfg highway=motorway oneway=yes"
+	)
+	for _, test := range []struct {
+		name, trace string
+		want        [3]string // by profile; "" for none
+	}{
+		{"along the one-way", "1 2 3 4", [3]string{"ab", "ab", "ab"}},
+		{"against the one-way", "4 3 2 1", [3]string{"", "", "ab"}},
+		{"into the park", "3 4 5 6", [3]string{"*", "*", "ab bc"}},
+		{"between cycleway and motorway", "7 8 9 0", [3]string{"fg", "de", "de"}},
+	} {
+		for _, p := range matching.Profiles() {
+			list = append(list, sketch{name: fmt.Sprintf("%s by %v", test.name, p), grid: grid, step: 40, rows: 15, ways: ways,
+				trace: test.trace, want: test.want[p], profile: p, leftOut: "*"})
+		}
+	}
+	return list
+}
+
 // streetSketches are drives on streets that are easily taken for others.
 var streetSketches = []sketch{
-	{
-		name: "a forbidden turn, and nothing recorded on the way round", step: 50, trace: "1 2 3 4", want: "ab bc cd de ef", metres: 900,
-		grid: "    f\n    4\n    3\n\n    e...d\n\n\n\na12.b...c", ways: "ab\nbc\ncd\nde\nbe\nef\nab/b/be restriction=no_left_turn",
-	},
-	{
-		name: "one side of a dual carriageway", step: 50, rows: 14, noise: 6, trace: "1>2/30", want: "ab", metres: 800,
-		grid: "d..................c\na.1...............2b", ways: "ab oneway=yes\ncd oneway=yes\nbc\nda",
-	},
-	{
-		name: "a one-way street, nearer to one the other way", step: 20, rows: 12, trace: "1>2/40", want: "cd", metres: 800,
-		grid: "d.................................................c\n\n  2                                       1\na.................................................b",
-		ways: "ab oneway=yes\ncd oneway=yes\nbc\nda",
-	},
-	{
-		name: "backwards on a one-way street is noise", step: 10, trace: "1 3 2 5 4 7 6 8", want: "ab", metres: 150,
-		grid: "a..1.2.3.4.5..6.7.8...........b\n\n\n\n\n\nd.............................c", ways: "ab oneway=yes\nbcda oneway=yes",
-	},
-	{
-		name: "round a one-way block", step: 20, trace: "1 2 b 3 4 a 1", want: "ab bcda ab", metres: 2 * (29 + 3) * 20,
-		grid: "a...1.....2..................b\n\n\nd.....4............3.........c", ways: "ab oneway=yes\nbcda oneway=yes",
-	},
-	{
-		name: "beside another street", step: 25, rows: 20, noise: 5, trace: "1>2/50", want: "ab", metres: 400,
-		grid: "d...................c\n\na.1...............2.b", ways: "ab\ncd\nad\nbc",
-	},
-	{
-		name: "beside another street, with a point nearer to it", step: 50, rows: 4, trace: "1 2 3 4 5", want: "ab", metres: 400,
-		grid: "d...................c\n\n\n\n      3\n\n\n\n\n\na.1.2...4.5.........b", ways: "ab\ncd\nad\nbc",
-	},
-	{
-		name: "past a ramp", step: 50, rows: 4, noise: 4, trace: "1>2/30", want: "abc", metres: 1500,
-		grid: "a.......1.....b.......................2...c\n\n                  r\n\n                        s\n\n\n\n                              t",
-		ways: "abc oneway=yes highway=motorway\nbrst oneway=yes highway=motorway_link",
-	},
-	{
-		name: "up a ramp", step: 50, rows: 4, noise: 4, trace: "1>b/15 b>r/15 r>s/15 s>t/15", want: "abc brst", metres: 1100,
-		grid: "a.......1.....b.......................2...c\n\n                  r\n\n                        s\n\n\n\n\n\n\n                              t",
-		ways: "abc oneway=yes highway=motorway\nbrst oneway=yes highway=motorway_link",
-	},
-	{
-		name: "over a bridge, nearer to the road below", step: 10, trace: "1 2 3 4 5", want: "ab", metres: 280,
-		grid: "              c\n              3\n\na1......2............4.......5b\n\n              d", ways: "ab bridge=yes layer=1\ncd",
-	},
-	{
-		name: "a footpath is nearer", step: 20, rows: 12, trace: "1 2 3", want: "ab", metres: 400,
-		grid: "a..............................b\nc....1.........2.........3.....d", ways: "ab\ncd highway=footway",
-	},
-	{
-		name: "a short cut for bicycles", step: 50, trace: "1 2 3 4 5", want: "as aebc cn", metres: 700,
-		grid: "n\n5\n\nc.4b\n\n   3\n\na2.e\n\n1\ns", ways: "as\naebc\ncn\nac highway=cycleway",
-	},
-	{
-		name: "a point on a crescent", step: 10, trace: "a>e/10 4 f>b/10", want: "aefb ecdf aefb", metres: 440,
-		grid: "              c.4.d\n\n\n\n\n\n\na.............e...f...........b", ways: "aefb\necdf",
-	},
-	{
-		name: "no time for the crescent", step: 10, trace: "a>e/10@1 4@16 f>b/10@1", want: "aefb", metres: 300, leftOut: "*",
-		grid: "              c.4.d\n\n\n\n\n\n\na.............e...f...........b", ways: "aefb\necdf",
-	},
+	{name: "a forbidden turn, and nothing recorded on the way round", step: 50, trace: "1 2 3 4", want: "ab bc cd de ef", metres: 900, ways: "ab\nbc\ncd\nde\nbe\nef\nab/b/be restriction=no_left_turn",
+		grid: "    f\n    4\n    3\n\n    e...d\n\n\n\na12.b...c"},
+	{name: "one side of a dual carriageway", step: 50, rows: 14, noise: 6, trace: "1>2/30", want: "ab", metres: 800, ways: "ab oneway=yes\ncd oneway=yes\nbc\nda",
+		grid: "d..................c\na.1...............2b"},
+	{name: "a one-way street, nearer to one the other way", step: 20, rows: 12, trace: "1>2/40", want: "cd", metres: 800, ways: "ab oneway=yes\ncd oneway=yes\nbc\nda",
+		grid: "d.................................................c\n\n  2                                       1\na.................................................b"},
+	{name: "backwards on a one-way street is noise", step: 10, trace: "1 3 2 5 4 7 6 8", want: "ab", metres: 150, ways: "ab oneway=yes\nbcda oneway=yes",
+		grid: "a..1.2.3.4.5..6.7.8...........b\n\n\n\n\n\nd.............................c"},
+	{name: "round a one-way block", step: 20, trace: "1 2 b 3 4 a 1", want: "ab bcda ab", metres: 2 * (29 + 3) * 20, ways: "ab oneway=yes\nbcda oneway=yes",
+		grid: "a...1.....2..................b\n\n\nd.....4............3.........c"},
+	{name: "beside another street", step: 25, rows: 20, noise: 5, trace: "1>2/50", want: "ab", metres: 400, ways: "ab\ncd\nad\nbc",
+		grid: "d...................c\n\na.1...............2.b"},
+	{name: "beside another street, with a point nearer to it", step: 50, rows: 4, trace: "1 2 3 4 5", want: "ab", metres: 400, ways: "ab\ncd\nad\nbc",
+		grid: "d...................c\n\n\n\n      3\n\n\n\n\n\na.1.2...4.5.........b"},
+	{name: "past a ramp", step: 50, rows: 4, noise: 4, trace: "1>2/30", want: "abc", metres: 1500, ways: "abc oneway=yes highway=motorway\nbrst oneway=yes highway=motorway_link",
+		grid: "a.......1.....b.......................2...c\n\n                  r\n\n                        s\n\n\n\n                              t"},
+	{name: "up a ramp", step: 50, rows: 4, noise: 4, trace: "1>b/15 b>r/15 r>s/15 s>t/15", want: "abc brst", metres: 1100, ways: "abc oneway=yes highway=motorway\nbrst oneway=yes highway=motorway_link",
+		grid: "a.......1.....b.......................2...c\n\n                  r\n\n                        s\n\n\n\n\n\n\n                              t"},
+	{name: "over a bridge, nearer to the road below", step: 10, trace: "1 2 3 4 5", want: "ab", metres: 280, ways: "ab bridge=yes layer=1\ncd",
+		grid: "              c\n              3\n\na1......2............4.......5b\n\n              d"},
+	{name: "a footpath is nearer", step: 20, rows: 12, trace: "1 2 3", want: "ab", metres: 400, ways: "ab\ncd highway=footway",
+		grid: "a..............................b\nc....1.........2.........3.....d"},
+	{name: "a short cut for bicycles", step: 50, trace: "1 2 3 4 5", want: "as aebc cn", metres: 700, ways: "as\naebc\ncn\nac highway=cycleway",
+		grid: "n\n5\n\nc.4b\n\n   3\n\na2.e\n\n1\ns"},
+	{name: "a point on a crescent", step: 10, trace: "a>e/10 4 f>b/10", want: "aefb ecdf aefb", metres: 440, ways: "aefb\necdf",
+		grid: "              c.4.d\n\n\n\n\n\n\na.............e...f...........b"},
+	{name: "no time for the crescent", step: 10, trace: "a>e/10@1 4@16 f>b/10@1", want: "aefb", metres: 300, leftOut: "*", ways: "aefb\necdf",
+		grid: "              c.4.d\n\n\n\n\n\n\na.............e...f...........b"},
 }
 
 var sketches = []sketch{
-	{
-		name: "one point back along the road", noise: 3, step: 20,
-		grid: `a..............1...2.3..................b`, ways: "ab",
-		trace: "a>2/20 1 3>b/20", want: "ab", metres: 800, leftOut: "20",
-	},
-	{
-		name: "two points back along the road are a drive there", noise: 3,
-		grid: `a.........1.........2.........3.........b`, step: 40, ways: "ab",
-		trace: "1>2/40 2>1/40 1>b/40", want: "ab", metres: 2000,
-	},
-	{
-		name: "back where a dual carriageway begins", step: 20, noise: 4,
-		grid: `
-                       d....................................................e
-a..........1..........b                                                      f
-                       h....................................................g`,
-		ways:  "ab highway=primary\nbhgf highway=primary oneway=yes\nfedb highway=primary oneway=yes",
-		trace: "1>b/20 b>a/20", want: "ab", metres: 11*20 + 22*20,
-	},
-	{
-		name: "the same with a point every 200 m", step: 20,
-		grid: `
-                       d....................................................e
-a..........1.........cb                                                      f
-                       h....................................................g`,
-		ways:  "ac highway=primary\ncb highway=primary maxspeed=70\nbhgf highway=primary oneway=yes\nfedb highway=primary oneway=yes",
-		trace: "a 1 b 1 a", want: "ac cb ac", metres: 44 * 20,
-	},
-	{
-		name: "a point on a road far from the others'", step: 10,
-		grid: "a.........b.........c.........d\n\n\n\n\n\n\n\n\n\ne.........f....1....g.........h",
-		ways: "abcd\nefgh", trace: "a>b/25 1 c>d/25", want: "abcd", metres: 300, leftOut: "5",
-	},
-	{
-		name: "the same with points far apart", step: 20,
-		grid: "a....1....2....3....4....5....6....7....b\n\n\n\n\nc..........d..............8..............e",
-		ways: "ab\ncde\nac\nbe", trace: "1 2 3 4 8 6 7", want: "ab", metres: 600, leftOut: "4",
-	},
-	{
-		name: "half of the points are elsewhere", step: 10,
-		grid: "a.........b.........c.........d\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n1.............................2",
-		ways: "abcd", trace: "a>d/20 1>2/20", want: "abcd", metres: 300, leftOut: "*", below: 0.7,
-	},
-	{
-		name: "up a closed driveway", step: 10, noise: 3,
-		grid: "a.........b.........c\n\n\n\n\n\n\n\n\n          d", ways: "abc\nbd highway=service access=no",
-		trace: "a>b/10 b>d/5 d>b/5 b>c/10", want: "abc", leftOut: "*", below: 0.9,
-	},
-	{
-		name: "up a private driveway", step: 10, noise: 3,
-		grid: "a.........b.........c\n\n\n\n\n\n\n\n\n          d", ways: "abc\nbd highway=service access=private",
-		trace: "a>b/10 b>d/5 d>b/5 b>c/10", want: "abc bd abc", above: 0.95,
-	},
-	{
-		name: "round a block, one way as good as the other", step: 20, noise: 3,
-		grid: `
-          c...................d
-a...1.....b                   e.....2...f
-          g...................h`,
-		ways:  "ab\nbcde\nbghe\nef",
-		trace: "1 2", want: "*", below: 0.75,
-	},
-	{
-		name: "round a block, with a point that tells", step: 20, noise: 3,
-		grid: `
-          c.........3.........d
-a...1.....b                   e.....2...f
-          g...................h`,
-		ways:  "ab\nbcde\nbghe\nef",
-		trace: "1 3 2", want: "ab bcde ef", above: 0.95,
-	},
-	{
-		name: "every other point is elsewhere", step: 20,
-		grid: `
-a.b.c.d.e.f.g.h.i.j.k.l
-
-
-
-  1   2   3   4   5
-`,
-		ways: "abcdefghijkl", trace: "a 1 c 2 e 3 g 4 i 5 k l", want: "*", leftOut: "*", below: 0.6,
-	},
-	{
-		name: "a plain drive", step: 10, noise: 4,
-		grid: `a.........b.........c
-                    .
-                    d.........e`,
-		ways: "abc\ncde", trace: "a>c/15 d>e/15", want: "abc cde", metres: 320, above: 0.95,
-	},
+	{name: "one point back along the road", noise: 3, step: 20, ways: "ab", trace: "a>2/20 1 3>b/20", want: "ab", metres: 800, leftOut: "20",
+		grid: "a..............1...2.3..................b"},
+	{name: "two points back along the road are a drive there", noise: 3, step: 40, ways: "ab", trace: "1>2/40 2>1/40 1>b/40", want: "ab", metres: 2000,
+		grid: "a.........1.........2.........3.........b"},
+	{name: "back where a dual carriageway begins", step: 20, noise: 4, ways: "ab highway=primary\nbhgf highway=primary oneway=yes\nfedb highway=primary oneway=yes", trace: "1>b/20 b>a/20", want: "ab", metres: 11*20 + 22*20,
+		grid: "                       d....................................................e\na..........1..........b                                                      f\n                       h....................................................g"},
+	{name: "the same with a point every 200 m", step: 20, ways: "ac highway=primary\ncb highway=primary maxspeed=70\nbhgf highway=primary oneway=yes\nfedb highway=primary oneway=yes", trace: "a 1 b 1 a", want: "ac cb ac", metres: 44 * 20,
+		grid: "                       d....................................................e\na..........1.........cb                                                      f\n                       h....................................................g"},
+	{name: "a point on a road far from the others'", step: 10, ways: "abcd\nefgh", trace: "a>b/25 1 c>d/25", want: "abcd", metres: 300, leftOut: "5",
+		grid: "a.........b.........c.........d\n\n\n\n\n\n\n\n\n\ne.........f....1....g.........h"},
+	{name: "the same with points far apart", step: 20, ways: "ab\ncde\nac\nbe", trace: "1 2 3 4 8 6 7", want: "ab", metres: 600, leftOut: "4",
+		grid: "a....1....2....3....4....5....6....7....b\n\n\n\n\nc..........d..............8..............e"},
+	{name: "half of the points are elsewhere", step: 10, ways: "abcd", trace: "a>d/20 1>2/20", want: "abcd", metres: 300, leftOut: "*", below: 0.7,
+		grid: "a.........b.........c.........d\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n1.............................2"},
+	{name: "up a closed driveway", step: 10, noise: 3, ways: "abc\nbd highway=service access=no", trace: "a>b/10 b>d/5 d>b/5 b>c/10", want: "abc", leftOut: "*", below: 0.9,
+		grid: "a.........b.........c\n\n\n\n\n\n\n\n\n          d"},
+	{name: "up a private driveway", step: 10, noise: 3, ways: "abc\nbd highway=service access=private", trace: "a>b/10 b>d/5 d>b/5 b>c/10", want: "abc bd abc", above: 0.95,
+		grid: "a.........b.........c\n\n\n\n\n\n\n\n\n          d"},
+	{name: "round a block, one way as good as the other", step: 20, noise: 3, ways: "ab\nbcde\nbghe\nef", trace: "1 2", want: "*", below: 0.75,
+		grid: "          c...................d\na...1.....b                   e.....2...f\n          g...................h"},
+	{name: "round a block, with a point that tells", step: 20, noise: 3, ways: "ab\nbcde\nbghe\nef", trace: "1 3 2", want: "ab bcde ef", above: 0.95,
+		grid: "          c.........3.........d\na...1.....b                   e.....2...f\n          g...................h"},
+	{name: "every other point is elsewhere", step: 20, ways: "abcdefghijkl", trace: "a 1 c 2 e 3 g 4 i 5 k l", want: "*", leftOut: "*", below: 0.6,
+		grid: "a.b.c.d.e.f.g.h.i.j.k.l\n\n\n\n  1   2   3   4   5"},
+	{name: "a plain drive", step: 10, noise: 4, ways: "abc\ncde", trace: "a>c/15 d>e/15", want: "abc cde", metres: 320, above: 0.95,
+		grid: "a.........b.........c\n                    .\n                    d.........e"},
 }
 
 // TestTimesInMinutes: rounded times do not make a drive impossible.

@@ -385,13 +385,3 @@ func BenchmarkOpen(b *testing.B) { // opening reads nothing of 256 MiB
 		f.Release()
 	}
 }
-
-func BenchmarkAt(b *testing.B) {
-	f := written(b, testMeta, several)
-	v, _ := Section[odd](f, "odd")
-	var sum uint32
-	for i := 0; b.Loop(); i++ {
-		sum += v.At(i % 50_000).B
-	}
-	_ = sum
-}

@@ -33,37 +33,21 @@ func hostile(size int) map[string]struct {
 		body  func() []byte
 		parse func([]byte) ([]Point, error)
 	}{
-		"attributes":            {fill(`<gpx `, `a="" `, `/>`), asGPX},
-		"attributes of a point": {fill(`<gpx><trkpt `, `a="" `, `/></gpx>`), asGPX},
-		"behind a comment":      {fill(`<gpx><!-- > <x " --><a b=">" `, `a="" `, `/></gpx>`), asGPX},
-		"in another encoding":   {fill(`<?xml version="1.0" encoding="latin1"?><gpx `, `a="" `, `/>`), asGPX},
-		"declarations":          {fill(`<?xml version="1.0"?>`, `<?xml version="1.0" encoding="latin1"?>`, `<gpx/>`), asGPX},
-		"namespaces":            {fill(`<gpx>`, `<a xmlns:b="c" xmlns:d="e" xmlns="f"/>`, `</gpx>`), asGPX},
-		"an attribute's value":  {fill(`<gpx a="`, `a`, `"/>`), asGPX},
-		"a document type":       {fill(`<!DOCTYPE x [`, `<!ENTITY y "z">`, `]><gpx/>`), asGPX},
-		"a time":                {fill(`<gpx><trkpt lat="1" lon="1"><time>`, `2`, `</time></trkpt></gpx>`), asGPX},
-		"points":                {fill(`<gpx>`, point, `</gpx>`), asGPX},
-		"depth":                 {fill(`<gpx>`, `<a>`, ``), asGPX},
+		"attributes":       {fill(`<gpx `, `a="" `, `/>`), asGPX},
+		"behind a comment": {fill(`<gpx><!-- > <x " --><a b=">" `, `a="" `, `/></gpx>`), asGPX},
+		"declarations":     {fill(`<?xml version="1.0"?>`, `<?xml version="1.0" encoding="latin1"?>`, `<gpx/>`), asGPX},
+		"namespaces":       {fill(`<gpx>`, `<a xmlns:b="c" xmlns:d="e" xmlns="f"/>`, `</gpx>`), asGPX},
+		"points":           {fill(`<gpx>`, point, `</gpx>`), asGPX},
 
 		"members":      {fill(`{"path":[],`, `"a":1,`, `"b":1}`), asJSON},
-		"a string":     {fill(`{"path":[],"a":"`, `a`, `"}`), asJSON},
-		"a name":       {fill(`{"path":[],"`, `\n`, `":1}`), asJSON},
 		"numbers":      {fill(`{"path":[],"a":[`, `1,`, `1]}`), asJSON},
 		"empty points": {fill(`{"path":[`, `{},`, `{}]}`), asJSON},
-		"a point":      {fill(`{"path":[{"lat":1,"lng":1,`, `"a":1,`, `"a":1}]}`), asJSON},
-		"opened":       {fill(`{"path":`, `[`, ``), asJSON},
 
 		"coordinates": {fill(`{"type":"LineString","coordinates":[`, `[1,1],`, `[1,1]]}`), asGeoJSON},
-		"altitudes":   {fill(`{"type":"LineString","coordinates":[[1,1`, `,1`, `]]}`), asGeoJSON},
 		"times":       {fill(`{"type":"Feature","properties":{"coordTimes":[`, `1,`, `1]}}`), asGeoJSON},
 
-		"lines": {fill(`{"type":"FeatureCollection","features":[`,
-			`{"type":"Feature","geometry":{"type":"LineString"}},`, `{}]}`), asGeoJSON},
-
-		"a header":   {fill(`lat,lng`, `,`, ``), asCSV},
-		"a row":      {fill("lat,lng\n1,1", `,`, ``), asCSV},
-		"a quoted":   {fill("lat,lng\n1,\"", "\n", `"`), asCSV},
-		"empty rows": {fill("lat,lng\n", ",\n", ``), asCSV},
+		"a header": {fill(`lat,lng`, `,`, ``), asCSV},
+		"a row":    {fill("lat,lng\n1,1", `,`, ``), asCSV},
 
 		"a path": {fill(`[`, `{1,1},`, `{1,1}]`), asPath},
 	}
@@ -90,7 +74,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestManyAttributes: as many as there are in any GPX are read, and where they stand makes no difference.
+// TestManyAttributes: as many attributes as in any GPX are read, in any place.
 func TestManyAttributes(t *testing.T) {
 	with := func(n int) string {
 		return `<gpx xmlns="http://www.topografix.com/GPX/1/1" a="x=y&gt;" ` + strings.Repeat(`b='=>' `, n-2) + `>` +

@@ -302,7 +302,7 @@ func TestParsePathReusesMemory(t *testing.T) {
 	}
 }
 
-// An input that is too long is refused where the limit is passed, whatever comes after it.
+// TestStopsAtTheLimit: an input that is too long is refused at the limit, before anything after it is read.
 func TestStopsAtTheLimit(t *testing.T) {
 	for _, text := range []string{`[{1,1},{1,1},{1,1},{1,1},{,`, `[{1,1},{1,1},{1,1},{"`} {
 		if _, err := path(text); err == nil || err.Error() != "path: more than 3 points" {

@@ -69,7 +69,7 @@ func TestNearestLimits(t *testing.T) {
 	}
 }
 
-// TestNearestAgainstCircles checks distances by Lookup alone: no land on circles well within the distance, and the
+// TestNearestAgainstCircles checks distances only by Lookup: no land on circles well within the distance, and the
 // country itself on a circle not far beyond it.
 func TestNearestAgainstCircles(t *testing.T) {
 	const limit = 30_000

@@ -131,27 +131,3 @@ func area2(polygons []clip.Polygon) (sum int64) {
 	}
 	return sum
 }
-
-func BenchmarkSimple(b *testing.B) {
-	for name, in := range map[string]func(points int) bool{
-		"buildings": func(n int) bool { return n <= 8 },
-		"lakes":     func(n int) bool { return n > 100 && n <= 1000 },
-		"coasts":    func(n int) bool { return n > 1000 },
-	} {
-		b.Run(name, func(b *testing.B) {
-			var rings []clip.Ring
-			points := 0
-			for _, r := range delawareRings(b) {
-				if in(len(r)) {
-					rings = append(rings, onGrid(nil, r, 14))
-					points += len(r)
-				}
-			}
-			b.ReportAllocs()
-			b.ReportMetric(float64(points)/float64(len(rings)), "positions")
-			for i := 0; b.Loop(); i++ {
-				clip.Simple(rings[i%len(rings):][:1])
-			}
-		})
-	}
-}

@@ -11,7 +11,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/tiles/clip"
 )
 
-// Rings that nobody maps cost a bounded time: comparing all of their edges with each other would take far longer.
+// TestHostileRingsEndSoon: rings made to cost much take a bounded time, less than comparing all edges with each other.
 func TestHostileRingsEndSoon(t *testing.T) {
 	n := 100_000
 	if testkit.RaceDetector {
@@ -40,7 +40,7 @@ func TestHostileRingsEndSoon(t *testing.T) {
 	}
 }
 
-// Rings that cross too often to be kept as they are lose detail, but stay valid and where they were.
+// TestSimpleMakesCoarserWhatCrossesTooOften: rings that cross too often lose detail, but stay valid and in place.
 func TestSimpleMakesCoarserWhatCrossesTooOften(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	in := clip.Rect{Min: geo.Projected{X: -3, Y: 5}, Max: geo.Projected{X: 157, Y: 161}}

@@ -71,7 +71,7 @@ func described(found map[string][]*geojson.Feature) (lines []string) {
 	return lines
 }
 
-// Of small maps, all roads are drawn, and the turns that are forbidden.
+// TestTile: small maps with all roads and the forbidden turns.
 func TestTile(t *testing.T) {
 	const cross = `
    d
@@ -159,7 +159,7 @@ func TestAntimeridian(t *testing.T) {
 	}
 }
 
-// Work that is not paid for ends, and leaves what was there; a tile without roads is nothing.
+// TestRefused: an error of the meter ends the work and leaves dst as it was; a tile without roads is empty.
 func TestRefused(t *testing.T) {
 	g := roadgraphtest.Delaware(t)
 	over := errors.New("over")

@@ -13,7 +13,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// tagsOf reads "key=value key=value"; a plus stands for a space.
+// tagsOf reads "key=value key=value"; a plus is a space.
 func tagsOf(text string) osm.Tags {
 	var tags osm.Tags
 	for field := range strings.FieldsSeq(text) {
@@ -94,7 +94,7 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// each calls f with the classes of everything that one tag alone makes, and of the cases above.
+// each calls f with the classes of every single tag, and of the cases above.
 func each(f func(Class)) {
 	all := func(kind region.Kind, tags osm.Tags, area bool) {
 		for _, c := range Classify(kind, tags, area) {
