@@ -68,8 +68,8 @@ func (h *Hit) centimetres() (low, high float64) {
 	return math.Round((h.Distance - tolerance) * 100), math.Round((h.Distance + tolerance) * 100)
 }
 
-// extent is the size of a geometry: of an area about its square metres, of a line a thousandth of its length: lines come
-// before areas.
+// extent is the size of a geometry: of an area about its square metres, of a line a thousandth of its length: lines
+// come before areas.
 func extent(g orb.Geometry) float64 {
 	switch g := g.(type) {
 	case orb.LineString:

@@ -1,5 +1,5 @@
-// Package geocodingtest compiles places and opens them for tests (Build, Ask), and searches them by brute force (Search,
-// Equal).
+// Package geocodingtest compiles places and opens them for tests (Build, Ask), and searches them by brute force
+// (Search, Equal).
 package geocodingtest
 
 import (

@@ -1,5 +1,5 @@
-// Package osmtest helps to test what is made of extracts. Sketch is a small map in text, Message and Block build PBF files,
-// well formed or not, and Recorder is a consumer that keeps all objects, to compare them.
+// Package osmtest helps to test what is made of extracts. Sketch is a small map in text, Message and Block build PBF
+// files, well formed or not, and Recorder is a consumer that keeps all objects, to compare them.
 package osmtest
 
 import (

@@ -1,5 +1,5 @@
-// Package roadgraphtest makes road networks for tests: Sketch from a map drawn in text, Town from coordinates in metres,
-// and Delaware from the extract that the paulmach/osm module ships.
+// Package roadgraphtest makes road networks for tests: Sketch from a map drawn in text, Town from coordinates in
+// metres, and Delaware from the extract that the paulmach/osm module ships.
 package roadgraphtest
 
 import (

@@ -7,9 +7,9 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/tiles/clip"
 )
 
-// CheckRings returns what is wrong with the first bad ring: one that crosses or touches itself, has a spike, goes the wrong
-// way round, crosses another ring or has a stretch in common with it; a hole that is not in its outer ring or touches
-// it more than once; or a polygon without a ring. It compares all edges with each other.
+// CheckRings returns what is wrong with the first bad ring: one that crosses or touches itself, has a spike, goes the
+// wrong way round, crosses another ring or has a stretch in common with it; a hole that is not in its outer ring or
+// touches it more than once; or a polygon without a ring. It compares all edges with each other.
 func CheckRings(polygons []clip.Polygon) error {
 	var edges []edge
 	for pi, p := range polygons {
