@@ -104,26 +104,3 @@ func TestExampleConfiguration(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
-
-// The example runs as Caddy's own JSON too, without the Caddyfile.
-func TestAdaptedJSONRuns(t *testing.T) {
-	t.Parallel()
-	s := startServer(t)
-	out, err := s.command(t.Context(), "adapt", "--config", s.config, "--adapter", "caddyfile").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp, err := adminClient.Post("http://"+s.admin+"/load", "application/json", strings.NewReader(string(out)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp.Body.Close()
-	if resp.StatusCode != 200 {
-		t.Errorf("POST /load: %s", resp.Status)
-	}
-	acc := s.create(t, s.userToken(t, "json"), nil)
-	access, _ := s.exchange(t, acc.ClientToken, acc.ServerToken)
-	for _, c := range callsWith(access) {
-		s.send(t, c).want(200)
-	}
-}

@@ -56,13 +56,10 @@ func TestBackupRefused(t *testing.T) {
 		"a directory":      {asJSON(t, map[string]string{"output": dir}), 400, "it is a directory"},
 		"no directory": {asJSON(t, map[string]string{"output": filepath.Join(dir, "none", "x.db")}), 400,
 			"no such file or directory"},
-		"a device":      {asJSON(t, map[string]string{"output": os.DevNull}), 400, "not a regular file"},
-		"a link":        {asJSON(t, map[string]string{"output": filepath.Join(others, "link")}), 400, "not a regular file"},
-		"another file":  {asJSON(t, map[string]string{"output": key}), 400, "not a backup"},
-		"a region":      {asJSON(t, map[string]string{"output": s.region}), 400, "not a backup"},
-		"relative":      {`{"output":"x.db"}`, 400, "absolute path"},
-		"missing":       {`{}`, 400, "output: missing"},
-		"unknown field": {`{"file":"/tmp/x"}`, 400, "file"},
+		"a device":     {asJSON(t, map[string]string{"output": os.DevNull}), 400, "not a regular file"},
+		"a link":       {asJSON(t, map[string]string{"output": filepath.Join(others, "link")}), 400, "not a regular file"},
+		"another file": {asJSON(t, map[string]string{"output": key}), 400, "not a backup"},
+		"missing":      {`{}`, 400, "output: missing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var body struct{ Error string }

@@ -21,7 +21,6 @@ type call struct {
 	contentType string
 	body        string
 	header      map[string][]string
-	ungated     bool // the site has no maps_auth, so that the credential which the API's description wants is not needed
 }
 
 // answer is what came back, read to the end.
@@ -181,15 +180,12 @@ type serviceAccount struct {
 	ID              string   `json:"id"`
 	OrganizationID  string   `json:"organizationId"`
 	Platform        string   `json:"platform"`
-	IsAdmin         bool     `json:"isAdmin"`
 	Description     string   `json:"description"`
 	Scopes          []string `json:"scopes"`
 	Status          string   `json:"status"`
 	CreatedBy       string   `json:"createdBy"`
 	ClientTokenHint string   `json:"clientTokenHint"`
 	ServerTokenHint string   `json:"serverTokenHint"`
-	CreatedAt       string   `json:"createdAt"`
-	UpdatedAt       string   `json:"updatedAt"`
 	ClientToken     string   `json:"clientToken,omitempty"`
 	ServerToken     string   `json:"serverToken,omitempty"`
 }

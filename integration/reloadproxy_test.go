@@ -90,6 +90,17 @@ func keepAsking(t *testing.T, s *server, clients, postStatus int, calls ...call)
 	return k
 }
 
+// until waits until so many more requests were answered.
+func (k *steady) until(t *testing.T, more int64) {
+	t.Helper()
+	enough := k.answered[0].Load() + more
+	for began := time.Now(); k.answered[0].Load() < enough; time.Sleep(time.Millisecond) {
+		if time.Since(began) > 30*time.Second {
+			t.Fatalf("fewer than %d GETs were answered in 30 s", more)
+		}
+	}
+}
+
 func (k *steady) end(t *testing.T) {
 	t.Helper()
 	close(k.stop)
@@ -130,7 +141,7 @@ func TestReloadBehindLoadBalancer(t *testing.T) {
 		if _, err := kept.Read(make([]byte, 1)); err == nil || os.IsTimeout(err) {
 			t.Errorf("reload %d: a connection that was kept is open still: %v", i, err)
 		}
-		time.Sleep(100 * time.Millisecond)
+		load.until(t, 20)
 	}
 	load.end(t)
 }

@@ -267,20 +267,6 @@ func (s *server) logTail(lines int) string {
 	return s.log + ":\n" + string(bytes.Join(all, []byte("\n")))
 }
 
-// clearLog empties a log that has become long, after it has been searched for secrets. The server appends to it.
-func (s *server) clearLog(t testing.TB) {
-	t.Helper()
-	if info, err := os.Stat(s.log); err != nil || info.Size() < 32<<20 {
-		return
-	}
-	if err := s.searchSecrets(); err != nil {
-		t.Error(err)
-	}
-	if err := os.Truncate(s.log, 0); err != nil {
-		t.Error(err)
-	}
-}
-
 // reload gives the running server another Caddyfile, as `caddy reload` does, and returns the answer's status and text.
 // It waits until only one configuration listens: Caddy answers before the old one has closed its socket, which resets new
 // connections.

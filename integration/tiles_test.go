@@ -21,8 +21,6 @@ func (s *server) tileToken(t testing.TB, organization string) string {
 	return token
 }
 
-var zipped = map[string][]string{"Accept-Encoding": {"gzip"}}
-
 // The archive that is written of a region has all tiles that the server answers with, byte for byte, and no others.
 func TestTilesAreThoseOfTheArchive(t *testing.T) {
 	leaveOut(t, "cuts every tile of a map twice")
@@ -60,7 +58,7 @@ func TestTilesAreThoseOfTheArchive(t *testing.T) {
 		for x := max(from.X, around) - around; x <= min(to.X+around, 1<<z-1); x++ {
 			for y := max(from.Y, around) - around; y <= min(to.Y+around, 1<<z-1); y++ {
 				path := fmt.Sprintf("/tiles/delaware/%d/%d/%d.mvt", z, x, y)
-				answer := s.send(t, call{path: path, bearer: token, header: zipped})
+				answer := s.send(t, call{path: path, bearer: token, header: map[string][]string{"Accept-Encoding": {"gzip"}}})
 				want, there := a.Tiles[tilestest.Tile{Z: uint8(z), X: x, Y: y}]
 				asked++
 				if there {

@@ -61,6 +61,17 @@ func ask(t *testing.T, token string, mayFail bool, servers ...*server) *asking {
 	return a
 }
 
+// until waits until so many more requests have passed.
+func (a *asking) until(t *testing.T, more int64) {
+	t.Helper()
+	enough := a.passed.Load() + more
+	for began := time.Now(); a.passed.Load() < enough; time.Sleep(time.Millisecond) {
+		if time.Since(began) > 30*time.Second {
+			t.Fatalf("fewer than %d requests passed in 30 s", more)
+		}
+	}
+}
+
 func (a *asking) end() int64 {
 	close(a.stop)
 	a.clients.Wait()
@@ -94,7 +105,7 @@ func usageIsExact(t *testing.T, servers ...*server) {
 
 	load := ask(t, token, false, servers...)
 	for i := range 3 {
-		time.Sleep(200 * time.Millisecond)
+		load.until(t, 50)
 		text, err := exampleWith("access_token_ttl 15m", fmt.Sprintf("access_token_ttl %dm", 12+i))
 		if err != nil {
 			t.Fatal(err)
@@ -121,7 +132,7 @@ func usageIsExact(t *testing.T, servers ...*server) {
 	}
 
 	load = ask(t, token, true, servers...)
-	time.Sleep(2 * time.Second)
+	load.until(t, 200)
 	early := load.passed.Load()
 	time.Sleep(pace.Pause(1500 * time.Millisecond))
 	for _, one := range servers {

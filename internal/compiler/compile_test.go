@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -112,15 +113,19 @@ func TestElsewhere(t *testing.T) {
 		files[i] = filepath.Join(dir, "out.region")
 		inputs := []string{writeFile(t, filepath.Join(dir, "village.osm"), village), writeFile(t, filepath.Join(dir, "shop.osm"), shop)}
 		var told []string
+		var last int64
 		ended := true
 		_, err := Build(t.Context(), Options{Inputs: inputs, Output: files[i], Progress: func(stage string, done, total int64) {
 			if len(told) == 0 || told[len(told)-1] != stage {
 				if !ended {
 					t.Errorf("%s before the end of %s", stage, told[len(told)-1])
 				}
-				told = append(told, stage)
+				told, last = append(told, stage), 0
 			}
-			ended = done == total
+			if done < last || done > total {
+				t.Errorf("%s: %d of %d after %d", stage, done, total, last)
+			}
+			last, ended = done, done == total
 		}})
 		if err != nil {
 			t.Fatal(err)
@@ -162,21 +167,21 @@ var stages = []string{"nodes", "ways", "areas", "compile", "write"}
 // TestNothingLeftBehind: after an error, and after a cancellation in any stage, there is the old file and nothing else.
 // Progress is not reported any more, though goroutines may go on for a moment.
 func TestNothingLeftBehind(t *testing.T) {
-	small, large := filepath.Join(t.TempDir(), "village.osm"), testkit.Extract(t, testkit.Delaware)
-	broken := writeFile(t, filepath.Join(t.TempDir(), "broken.osm"), village[:300])
-	writeFile(t, small, village)
+	file := func(content string) string { return writeFile(t, filepath.Join(t.TempDir(), "map.osm"), content) }
+	small, large := []string{file(village), file(shop)}, []string{testkit.Extract(t, testkit.Delaware)}
+	broken := file(village[:300])
 	type test struct {
-		name, input, stage string
-		from               float64 // the share of the stage that is done
+		inputs []string
+		stage  string
+		from   float64 // the share of the stage that is done
 	}
-	tests := []test{{"a broken extract", broken, "", 0}, {"a quarter", large, "compile", 0.25}, {"half", large, "compile", 0.5},
-		{"three quarters", large, "compile", 0.75}}
+	tests := []test{{[]string{broken}, "", 0}, {large, "compile", 0.25}, {large, "compile", 0.5}, {large, "compile", 0.75}, {small, "versions", 0}}
 	for _, stage := range stages {
-		tests = append(tests, test{stage, small, stage, 0})
+		tests = append(tests, test{small, stage, 0})
 	}
 	for _, c := range tests {
-		t.Run(c.name, func(t *testing.T) {
-			if c.input == large {
+		t.Run(fmt.Sprint(c.stage, c.from), func(t *testing.T) {
+			if c.from > 0 {
 				testkit.Whole(t)
 			}
 			dir := t.TempDir()
@@ -184,7 +189,7 @@ func TestNothingLeftBehind(t *testing.T) {
 				out, ended := writeFile(t, filepath.Join(dir, "old.region"), "old"), false
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
-				_, err := Build(ctx, Options{Inputs: []string{c.input}, Output: out, Progress: func(stage string, done, total int64) {
+				_, err := Build(ctx, Options{Inputs: c.inputs, Output: out, Progress: func(stage string, done, total int64) {
 					if ended {
 						t.Errorf("%s after the end", stage)
 					}

@@ -31,8 +31,8 @@ var dir = sync.OnceValues(func() (string, error) {
 	return filepath.Join(path, "testdata"), nil
 })
 
-// FindExtract returns the path of an extract. The error says that the module cannot be found from the current directory, which
-// has to be in this repository.
+// FindExtract returns the path of an extract. The error says that the module cannot be found from the current
+// directory, which has to be in this repository.
 func FindExtract(name string) (string, error) {
 	testdata, err := dir()
 	return filepath.Join(testdata, name), err

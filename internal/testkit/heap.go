@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// PeakHeap is by how many bytes the heap grows at most while something runs, beside what a collection would free at once.
-// Nothing else may run.
+// PeakHeap is by how many bytes the heap grows at most while something runs, beside what a collection would free at
+// once. Nothing else may run.
 func PeakHeap(do func()) uint64 {
 	defer debug.SetGCPercent(debug.SetGCPercent(10))
 	var before, now runtime.MemStats

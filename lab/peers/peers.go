@@ -8,8 +8,8 @@ import (
 	"github.com/mapsedge/caddy-maps/lab/drives"
 )
 
-// Figures are the mismatches of OSRM 6.0.0 (radiuses = max(5, σ), the better of tidy on and off) and of Valhalla 3.5.1
-// (gps_accuracy = max(5, σ), search radius of 50 to 80 m) in one cell.
+// Figures are the mismatches of two engines in one cell. OSRM 6.0.0 had radiuses of max(5, σ), and the better of tidy
+// on and off. Valhalla 3.5.1 had a gps_accuracy of max(5, σ), and a search radius of 50 to 80 m.
 type Figures struct{ OSRM, Valhalla float64 }
 
 // Table has the figures of every cell.

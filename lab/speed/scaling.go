@@ -50,8 +50,8 @@ func Scale(ctx context.Context, build testregion.Builder, extract string, n int,
 	return one, country, err
 }
 
-// repeats is in how many copies each trip is measured, so that the country's processor caches hold no more of its
-// network than those of an operator with many users do.
+// repeats is the number of copies in which each trip is measured, so that processor caches hold no more of the network
+// than with many users.
 const repeats = 4
 
 // spread repeats trips, and moves them to the copies of the southernmost row in turn, on which lengths are as on the

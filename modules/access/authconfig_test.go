@@ -42,7 +42,7 @@ func TestJSONErrors(t *testing.T) {
 	}
 }
 
-// TestDirectiveOrder holds maps_auth before whatever wants to know the account, or changes the request.
+// TestDirectiveOrder: maps_auth runs before handlers that need to know the account or change the request.
 func TestDirectiveOrder(t *testing.T) {
 	adapted, err := modulestest.Adapt(`http://127.0.0.1:1 {
 		respond "x"

@@ -90,7 +90,7 @@ func TestCounting(t *testing.T) {
 			if a := s.Do(http.MethodGet, tc.path, token, "", "X-Units", tc.units); a.Status != tc.status {
 				t.Fatalf("%d %s", a.Status, a.Body)
 			}
-			s.Do(http.MethodGet, "/tile", "not "+token, "") // counts for nobody
+			s.Do(http.MethodGet, "/tile", "not "+token, "") // counts for no account
 			if diff := cmp.Diff(tc.want, s.Usage(user, acc.ID)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

@@ -9,39 +9,6 @@ import (
 	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
-// Templates of error routes see the request that the server holds, and it has lost the token.
-func TestErrorRoutesSeeNoToken(t *testing.T) {
-	s := modulestest.Start(t, modulestest.Config{Site: `
-	handle {
-		maps_auth DIRECTION {
-			api_key_query apiKey key
-		}
-		rewrite /elsewhere?{query}
-		error "gone" 404
-	}
-	handle_errors {
-		templates
-		header Content-Type text/html
-		rewrite * /seen?{query}
-		respond ` + "`{{.Req.RequestURI}} {{.OriginalReq.RequestURI}} {{.OriginalReq.URL}} {{.Req.URL}}`" + ` 404
-	}
-` + accountsSite})
-	_, token := s.Token("acme", "DIRECTION")
-	for _, target := range []string{"/plain/a", "http://127.0.0.1/plain/a"} {
-		for _, query := range []string{"a=1&apiKey=" + token + "&b", "a=1&%61piKey=" + token + "&b&key=",
-			"a=1&x=#&key=" + token + "&b&apiKey"} {
-			got := s.Raw("GET " + target + "?" + query + " HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
-			if got.Status != http.StatusNotFound || strings.Contains(got.Body, token) || strings.Contains(got.Body, "piKey") ||
-				strings.Contains(got.Body, "key") {
-				t.Errorf("%s: %d %s", target, got.Status, got.Body)
-			}
-			if !strings.Contains(got.Body, "/seen?a=1") || !strings.Contains(got.Body, target+"?a=1") {
-				t.Errorf("%s: the error route saw another request: %s", target, got.Body)
-			}
-		}
-	}
-}
-
 // The start warns of the loggers that show tokens of the query, and of no others.
 func TestWarningOfLogs(t *testing.T) {
 	const (

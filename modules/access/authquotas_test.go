@@ -10,8 +10,7 @@ import (
 	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
-// TestQuotaIsNotEvaded: a quota that is used up stays so, whatever the method, the token, and what becomes of the
-// account meanwhile.
+// TestQuotaIsNotEvaded: a quota that is used up stays so, with any method or token, and across changes of the account.
 func TestQuotaIsNotEvaded(t *testing.T) {
 	s := modulestest.Start(t, modulestest.Config{Site: countSite + `
 	handle /page {

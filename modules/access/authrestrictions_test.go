@@ -15,8 +15,7 @@ import (
 	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
-// TestRestrictions: a token is used only from where its account says, whatever form a request has and whatever it says
-// of itself.
+// TestRestrictions: no form of a request evades the restrictions of an account.
 func TestRestrictions(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "s")
 	s := modulestest.Start(t, modulestest.Config{

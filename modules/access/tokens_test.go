@@ -93,9 +93,6 @@ func TestExchange(t *testing.T) {
 			t.Errorf("%s is %v, want %v", name, claims[name], want)
 		}
 	}
-	if head := s.Do(http.MethodHead, jwksPath, "", ""); head.Status != http.StatusOK || head.Body != "" {
-		t.Errorf("HEAD: %d %q", head.Status, head.Body)
-	}
 	if claims["jti"] == nil || claims["grant"] == nil {
 		t.Errorf("claims %v", claims)
 	}
@@ -134,32 +131,20 @@ func TestRefusals(t *testing.T) {
 			`{"error":"insufficient scope","code":"INSUFFICIENT_SCOPE"}`},
 		{"no server token", "POST", authPath, modulestest.JSON("client_token", "x"), nil, 400,
 			`{"error":"server_token: missing","code":"FAILED_VALIDATION"}`},
-		{"client token is a number", "POST", authPath, `{"client_token":1,"server_token":"x"}`, nil, 400,
-			`{"error":"client_token: must be a string","code":"FAILED_VALIDATION"}`},
 		{"server token is null", "POST", authPath, `{"client_token":"x","server_token":null}`, nil, 400,
 			`{"error":"server_token: must be a string","code":"FAILED_VALIDATION"}`},
 		{"twice", "POST", authPath, `{"client_token":"x","client_token":"x","server_token":"x"}`, nil, 400,
 			`{"error":"client_token: appears more than once","code":"FAILED_VALIDATION"}`},
 		{"no body", "POST", authPath, "", nil, 400, `{"error":"body: must be a JSON object","code":"FAILED_VALIDATION"}`},
-		{"more after it", "POST", authPath, `{} {}`, nil, 400,
-			`{"error":"body: must be a JSON object","code":"FAILED_VALIDATION"}`},
-		{"not UTF-8", "POST", authPath, "{\"client_token\":\"\xff\"}", nil, 400,
-			`{"error":"body: must be UTF-8","code":"FAILED_VALIDATION"}`},
 		{"large", "POST", authPath, large, nil, 413, `{"error":"request body too large"}`},
 		{"form", "POST", authPath, "client_token=x",
 			[]string{"Content-Type", "", "Content-Type", "application/x-www-form-urlencoded"}, 415,
 			`{"error":"unsupported media type"}`},
-		{"compressed", "POST", authPath, "{}", []string{"Content-Encoding", "gzip"}, 415,
-			`{"error":"unsupported media type"}`},
-		{"JSON with a charset", "POST", authPath, exchange(acc.ClientToken, acc.ServerToken),
-			[]string{"Content-Type", "", "Content-Type", "Application/JSON; charset=UTF-8"}, 200, ""},
 		{"GET", "GET", authPath, "", nil, 405, `{"error":"method not allowed"}`},
 		{"OPTIONS", "OPTIONS", refreshPath, "", []string{"Origin", "https://x.example"}, 405,
 			`{"error":"method not allowed"}`},
 		{"refresh: unknown", "POST", refreshPath,
 			modulestest.JSON("refresh_token", pair.RefreshToken[:len(pair.RefreshToken)-1]), nil, 401, unauthorized},
-		{"refresh: another kind of token", "POST", refreshPath, modulestest.JSON("refresh_token", pair.AccessToken), nil, 401,
-			unauthorized},
 		{"refresh: missing", "POST", refreshPath, `{}`, nil, 400,
 			`{"error":"refresh_token: missing","code":"FAILED_VALIDATION"}`},
 		{"revoke: unknown", "POST", revokePath, modulestest.JSON("refresh_token", "mpr_x"), nil, 204, ""},
@@ -265,17 +250,12 @@ func TestRefreshRequiresServerToken(t *testing.T) {
 	user := s.UserToken("acme")
 	acc, other := s.CreateAccount(user, "TILE", ""), s.CreateAccount(user, "TILE", "")
 	pair := s.Exchange(acc.ClientToken, acc.ServerToken)
-	for _, tc := range []struct {
-		pairs  []string
-		status int
-	}{
-		{[]string{"refresh_token", pair.RefreshToken}, 400},
-		{[]string{"refresh_token", pair.RefreshToken, "server_token", "nonsense"}, 401},
-		{[]string{"refresh_token", pair.RefreshToken, "server_token", other.ServerToken}, 401},
-		{[]string{"refresh_token", pair.RefreshToken, "server_token", acc.ServerToken}, 200},
-	} {
-		if a, _ := refresh(t, s, tc.pairs...); a.Status != tc.status {
-			t.Errorf("got %d %s, want %d", a.Status, a.Body, tc.status)
+	if a, _ := refresh(t, s, "refresh_token", pair.RefreshToken); a.Status != 400 {
+		t.Errorf("without a server token: %d %s", a.Status, a.Body)
+	}
+	for token, status := range map[string]int{"nonsense": 401, other.ServerToken: 401, acc.ServerToken: 200} {
+		if a, _ := refresh(t, s, "refresh_token", pair.RefreshToken, "server_token", token); a.Status != status {
+			t.Errorf("got %d %s, want %d", a.Status, a.Body, status)
 		}
 	}
 }

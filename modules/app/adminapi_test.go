@@ -119,7 +119,7 @@ func TestCallsWaitForTheStart(t *testing.T) {
 	statusIn(t, 5*time.Second, waiting)
 }
 
-// TestNoApp: where the configuration has no maps app, nobody waits for one.
+// TestNoApp: without a maps app in the configuration, no request waits for one.
 func TestNoApp(t *testing.T) {
 	s := modulestest.Start(t, modulestest.Config{})
 	if a := s.AdminDo(http.MethodDelete, "/config/apps/maps", ""); a.Status != http.StatusOK {
@@ -135,7 +135,7 @@ func TestNoApp(t *testing.T) {
 	}
 }
 
-// TestUnknownAddresses: what is not there is told as everything else is, whatever the method.
+// TestUnknownAddresses: unknown paths get the usual error, with any method.
 func TestUnknownAddresses(t *testing.T) {
 	s := modulestest.Start(t, modulestest.Config{})
 	for _, path := range []string{"/maps", "/maps/", "/maps/nothing", "/maps/status/", "/maps/Status", "/maps/user-tokens/"} {

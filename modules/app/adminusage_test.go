@@ -93,7 +93,7 @@ func TestUsage(t *testing.T) {
 		t.Errorf("%d %s: %v", a.Status, a.Body, err)
 	}
 	if a := s.AdminDo(http.MethodGet, "/maps/usage?organization=globex", ""); a.Body != `{"data":[],"nextCursor":null}` {
-		t.Errorf("nobody's usage: %s", a.Body)
+		t.Errorf("the usage of an unknown organization: %s", a.Body)
 	}
 }
 
@@ -134,7 +134,7 @@ func TestUsageRefusals(t *testing.T) {
 	}
 }
 
-// TestOddOrganizations: a name that looks like a path is one name, and nobody else's.
+// TestOddOrganizations: a name that looks like a path is one name, and no other organization's.
 func TestOddOrganizations(t *testing.T) {
 	s := modulestest.Start(t, modulestest.Config{Site: site})
 	const nothing = `{"quotas":[{"scope":"*","unit":"requests","window":"month","limit":0}]}`

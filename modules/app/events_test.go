@@ -16,7 +16,7 @@ import (
 
 func init() { caddy.RegisterModule(listener{}) }
 
-// listener is an event handler that keeps what it hears, once it may.
+// listener is an event handler that keeps events once it may.
 type listener struct{}
 
 var heard struct {

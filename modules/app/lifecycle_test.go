@@ -1,26 +1,15 @@
 package app_test
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
-	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
-	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
-	"go.uber.org/zap"
 
-	"github.com/mapsedge/caddy-maps/internal/access/store"
-	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/modules/app"
 	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
@@ -37,38 +26,10 @@ const site = `
 		maps_auth TILE
 		respond "passed"
 	}
-	handle /slow {
-		test_gate
-		maps_auth TILE
-		respond "passed"
-	}
 	handle /healthz {
 		maps_health
 	}
 `
-
-func init() {
-	caddy.RegisterModule(gate{})
-	httpcaddyfile.RegisterHandlerDirective("test_gate", func(httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
-		return gate{}, nil
-	})
-	httpcaddyfile.RegisterDirectiveOrder("test_gate", httpcaddyfile.Before, "tracing")
-}
-
-// gate is a handler that holds requests up before they come to maps_auth.
-type gate struct{}
-
-var gateEntered, gateOpen = make(chan struct{}, 100), make(chan struct{})
-
-func (gate) CaddyModule() caddy.ModuleInfo {
-	return caddy.ModuleInfo{ID: "http.handlers.test_gate", New: func() caddy.Module { return new(gate) }}
-}
-
-func (gate) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
-	gateEntered <- struct{}{}
-	<-gateOpen
-	return next.ServeHTTP(w, r)
-}
 
 func currentApp(t *testing.T) *app.App {
 	t.Helper()
@@ -79,134 +40,7 @@ func currentApp(t *testing.T) *app.App {
 	return running.(*app.App)
 }
 
-// locked reports whether a server has a store's file open.
-func locked(t *testing.T, path string) bool {
-	t.Helper()
-	opened, err := store.OpenSQLite(path, zap.NewNop())
-	if err != nil {
-		return true
-	}
-	if err := opened.Close(); err != nil {
-		t.Error(err)
-	}
-	return false
-}
-
 func opened(s *modulestest.Server) int { return strings.Count(s.Log(), "opened accounts database") }
-
-// TestReloadUnderLoad reloads while requests come in as fast as they are answered: none may fail, no client is logged
-// out, and the database is opened once.
-func TestReloadUnderLoad(t *testing.T) {
-	s := modulestest.Start(t, modulestest.Config{Site: site, Level: "INFO", NoAccessLog: true})
-	user := s.UserToken("acme")
-	acc := s.CreateAccount(user, "TILE", "")
-	token := s.Exchange(acc.ClientToken, acc.ServerToken).AccessToken
-
-	stop := make(chan struct{})
-	var clients sync.WaitGroup
-	var done, reset atomic.Int64
-	for range 8 {
-		clients.Go(func() {
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-				}
-				for path, auth := range map[string]string{"/guarded": token, modulestest.AccountsPath: user} {
-					switch a, err := s.Try(path, auth); {
-					case err != nil:
-						reset.Add(1)
-					case a.Status != http.StatusOK:
-						t.Errorf("%s: %d %s", path, a.Status, a.Body)
-						return
-					default:
-						done.Add(1)
-					}
-				}
-			}
-		})
-	}
-	for i := range 12 {
-		cfg := modulestest.Config{Site: site + "header X-Version " + strconv.Itoa(i), Level: "INFO", NoAccessLog: true}
-		if i%2 == 1 {
-			cfg.Maps = "access_token_ttl 20m" // other rules for tokens, same store
-		}
-		if err := s.Load(cfg); err != nil {
-			t.Error(err)
-		}
-		for until := done.Load() + 10; done.Load() < until && !t.Failed(); {
-			time.Sleep(time.Millisecond)
-		}
-	}
-	close(stop)
-	clients.Wait()
-	if reset.Load() > done.Load()/2 {
-		t.Errorf("%d requests were answered, %d connections reset", done.Load(), reset.Load())
-	}
-	if n := opened(s); n != 1 {
-		t.Errorf("the database was opened %d times", n)
-	}
-}
-
-// TestReloadToAnotherStore changes the store while requests are on their way: they end on the old one, which closes
-// behind the last of them.
-func TestReloadToAnotherStore(t *testing.T) {
-	s := modulestest.Start(t, modulestest.Config{Site: site})
-	acc, token := s.Token("acme", "TILE")
-	_ = acc
-	app := currentApp(t)
-	session, err := app.Session(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	const slow = 5
-	answers := make(chan modulestest.Response, slow)
-	for range slow {
-		go func() { answers <- s.Do(http.MethodGet, "/slow", token, "") }()
-	}
-	for range slow {
-		<-gateEntered
-	}
-	next := filepath.Join(s.Dir, "next", "accounts.db")
-	if err := s.Load(modulestest.Config{Site: site, Maps: "store sqlite " + next}); err != nil {
-		t.Fatal(err)
-	}
-	if a := s.Do(http.MethodGet, "/guarded", token, ""); a.Status != http.StatusUnauthorized {
-		t.Errorf("a token of the old store on the new one: %d", a.Status)
-	}
-	if !locked(t, s.Store) {
-		t.Error("the old store was closed while a request held it")
-	}
-	if got, err := session.Store.Account(context.Background(), acc.ID); err != nil || got.ID != acc.ID {
-		t.Errorf("the session that was held: %v %v", got, err)
-	}
-	session.Release()
-	if locked(t, s.Store) {
-		t.Error("the old store is still open after its last user")
-	}
-
-	// those that were held up reach maps_auth only now, when their configuration and its store are gone
-	for range slow {
-		gateOpen <- struct{}{}
-	}
-	for range slow {
-		if a := <-answers; a.Status != http.StatusOK || a.Body != "passed" {
-			t.Errorf("a request that the reload overtook: %d %s", a.Status, a.Body)
-		}
-	}
-	if locked(t, s.Store) {
-		t.Error("the old store is still open after the last request")
-	}
-	if !locked(t, next) {
-		t.Error("the new store is not open")
-	}
-	_, token = s.Token("acme", "TILE")
-	if a := s.Do(http.MethodGet, "/guarded", token, ""); a.Status != http.StatusOK {
-		t.Errorf("the new store: %d %s", a.Status, a.Body)
-	}
-}
 
 // TestLogsOfTheStore: what outlives configurations logs as the one that runs says.
 func TestLogsOfTheStore(t *testing.T) {
@@ -260,7 +94,7 @@ func TestRefusedReload(t *testing.T) {
 		if err := s.Load(refused); err == nil {
 			t.Errorf("%+v was taken", refused)
 		}
-		// the path of the admin endpoint stands, and the app behind it is the one that runs
+		// the admin endpoint still works, with the app that runs
 		user := s.UserToken("acme")
 		s.CreateAccount(user, "TILE", "")
 		if a := s.Do(http.MethodGet, "/guarded", token, ""); a.Status != http.StatusOK {
@@ -269,138 +103,5 @@ func TestRefusedReload(t *testing.T) {
 	}
 	if n := opened(s); n != 1 {
 		t.Errorf("the database was opened %d times", n)
-	}
-}
-
-// TestValidateBesideLive checks a configuration whose store another configuration has open. Were the store opened, it
-// would wait for the lock and fail.
-func TestValidateBesideLive(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "accounts.db")
-	other, err := store.OpenSQLite(path, zap.NewNop()) // as another process would
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer other.Close()
-	text := fmt.Sprintf(`{"admin":{"disabled":true},"apps":{"maps":{"store":{"module":"sqlite","path":%q}},
-		"http":{"servers":{"s":{"listen":["127.0.0.1:1"],"routes":[
-			{"handle":[{"handler":"maps_auth","scopes":["TILE"]}]}]}}}}}`, path)
-	var cfg caddy.Config
-	// The lock is waited for for longer.
-	testkit.Within(t, "checking the configuration", 900*time.Millisecond, func() time.Duration {
-		cfg = caddy.Config{} // which is checked once
-		if err := caddy.StrictUnmarshalJSON([]byte(text), &cfg); err != nil {
-			t.Fatal(err)
-		}
-		start := time.Now()
-		if err := caddy.Validate(&cfg); err != nil {
-			t.Error(err)
-		}
-		return time.Since(start)
-	})
-	fresh := filepath.Join(dir, "new", "accounts.db")
-	cfg = caddy.Config{}
-	if err := caddy.StrictUnmarshalJSON([]byte(strings.ReplaceAll(text, path, fresh)), &cfg); err != nil {
-		t.Fatal(err)
-	}
-	if err := caddy.Validate(&cfg); err != nil {
-		t.Error(err)
-	}
-	if _, err := os.Stat(filepath.Dir(fresh)); !errors.Is(err, os.ErrNotExist) {
-		t.Error("checking a configuration made files")
-	}
-}
-
-// TestSecondProcess starts on a file that another process has open.
-func TestSecondProcess(t *testing.T) {
-	s := modulestest.Start(t, modulestest.Config{Site: site})
-	other := filepath.Join(s.Dir, "other.db")
-	opened, err := store.OpenSQLite(other, zap.NewNop())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer opened.Close()
-	err = s.Load(modulestest.Config{Site: site, Maps: "store sqlite " + other})
-	if err == nil || !strings.Contains(err.Error(), "other.db") || !strings.Contains(err.Error(), "another server") {
-		t.Errorf("got %v", err)
-	}
-	if a := s.Do(http.MethodGet, "/healthz", "", ""); a.Status != http.StatusOK {
-		t.Errorf("the old configuration: %d %s", a.Status, a.Body)
-	}
-}
-
-// TestRestart finds everything again: accounts, grants and keys.
-func TestRestart(t *testing.T) {
-	s := modulestest.Start(t, modulestest.Config{Site: site})
-	acc, token := s.Token("acme", "TILE")
-	pair := s.Exchange(acc.ClientToken, acc.ServerToken)
-	if err := caddy.Stop(); err != nil {
-		t.Fatal(err)
-	}
-	if locked(t, s.Store) {
-		t.Error("the store is still open after Caddy has stopped")
-	}
-	if err := s.Load(modulestest.Config{Site: site}); err != nil {
-		t.Fatal(err)
-	}
-	if a := s.Do(http.MethodGet, "/guarded", token, ""); a.Status != http.StatusOK {
-		t.Errorf("an access token of before: %d", a.Status)
-	}
-	if a := s.Do(http.MethodPost, "/api/v1/external/refresh", "",
-		modulestest.JSON("refresh_token", pair.RefreshToken)); a.Status != http.StatusOK {
-		t.Errorf("a refresh token of before: %d", a.Status)
-	}
-}
-
-// TestSessionWaits holds a request until the app has started, and lets it go when its context ends or the app never
-// starts.
-func TestSessionWaits(t *testing.T) {
-	provision := func(name string) *app.App { // as at the start of the process, when nothing runs yet
-		t.Helper()
-		ctx, err := caddy.ProvisionContext(&caddy.Config{
-			Admin: &caddy.AdminConfig{Disabled: true},
-			AppsRaw: caddy.ModuleMap{"maps": fmt.Appendf(nil, `{"store":{"module":"sqlite","path":%q}}`,
-				filepath.Join(t.TempDir(), name))},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		provisioned, err := app.Get(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return provisioned
-	}
-	for _, started := range []bool{true, false} {
-		waiting := provision("a.db")
-		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
-		defer cancel()
-		if _, err := waiting.Session(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("before Start: %v", err)
-		}
-		got := make(chan error, 1)
-		go func() {
-			session, err := waiting.Session(context.Background())
-			if err == nil {
-				session.Release()
-			}
-			got <- err
-		}()
-		if started {
-			if err := waiting.Start(); err != nil {
-				t.Fatal(err)
-			}
-			if err := <-got; err != nil {
-				t.Errorf("after Start: %v", err)
-			}
-		}
-		if err := waiting.Cleanup(); err != nil {
-			t.Fatal(err)
-		}
-		if !started {
-			if err := <-got; err == nil || !strings.Contains(err.Error(), "did not start") {
-				t.Errorf("after Cleanup without Start: %v", err)
-			}
-		}
 	}
 }

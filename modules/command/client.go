@@ -14,17 +14,17 @@ import (
 // maxResponse is the largest response of the admin API in bytes.
 const maxResponse = 1 << 20
 
-// adminClient finds the admin API of the running server, as `caddy reload` does.
+// adminClient sends requests to the admin API of the running server, which it finds as `caddy reload` does.
 type adminClient struct{ address, config, adapter string }
 
-// addFlags adds the flags by which `caddy reload` finds the server.
+// addFlags adds the flags that `caddy reload` has for finding the server.
 func (c *adminClient) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&c.address, "address", "", "", "Address of the admin API")
 	cmd.Flags().StringVarP(&c.config, "config", "c", "", "Configuration file with the address of the admin API")
 	cmd.Flags().StringVarP(&c.adapter, "adapter", "a", "", "Adapter of the configuration file")
 }
 
-// do sends a JSON body to the admin API and reads its JSON answer.
+// do sends a JSON body to the admin API and decodes its JSON response.
 func (c *adminClient) do(method, path string, body, into any) error {
 	address, err := c.find()
 	if err != nil {

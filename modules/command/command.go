@@ -1,6 +1,8 @@
-// Package command adds `caddy maps …` to Caddy's command line: commands that work on region files and stores, and
-// commands that ask a running server through its admin API. What they do is in the packages that they call. Start with
-// command.go, which groups the commands; each has a file of its own.
+// Package command adds `caddy maps …` to Caddy's command line: offline commands for region files and stores, and
+// commands that ask a running server through its admin API. The work is done by packages in internal/ and by
+// modules/app; commands only parse flags and print.
+//
+// Start reading at command.go. Each other file has one command, or what several commands share.
 package command
 
 import (
@@ -17,7 +19,7 @@ import (
 // The groups of commands.
 const offline, online = "offline", "online"
 
-// reference is what the help of every command ends with.
+// reference is the link at the end of every command's help.
 const reference = "https://github.com/mapsedge/caddy-maps/blob/main/docs/reference.md#commands"
 
 func init() {
@@ -47,19 +49,20 @@ For completion of commands and flags, run "source <(caddy completion bash)";
 			slices.SortFunc(all, func(a, b *cobra.Command) int { return strings.Compare(a.Name(), b.Name()) })
 			cmd.AddCommand(all...)
 			cmd.AddCommand(helpCommand())
-			// Otherwise cobra takes an unknown command for an argument, shows the help and exits with 0.
+			// Without this, cobra treats an unknown command as an argument, shows the help and exits with 0.
 			cmd.Args = knownSubcommand
 			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 		},
 	})
 }
 
-// helpCommand makes `caddy maps help build` the same as `caddy maps build --help`; cobra has it only at its root.
+// helpCommand makes `caddy maps help build` the same as `caddy maps build --help`. Cobra only has a help command at its
+// root.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "help [command]",
 		Short:  "Shows the help of a command",
-		Hidden: true, // or the group of other commands lists it
+		Hidden: true, // cobra would list it twice
 		RunE: func(cmd *cobra.Command, args []string) error {
 			of, left, err := cmd.Parent().Find(args)
 			if err != nil {
@@ -76,7 +79,7 @@ func helpCommand() *cobra.Command {
 	}
 }
 
-// knownSubcommand refuses unknown subcommands.
+// knownSubcommand refuses arguments of a command that has subcommands: they are unknown subcommands.
 func knownSubcommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -90,5 +93,5 @@ func knownSubcommand(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("unknown command %q for %q; %s", args[0], cmd.CommandPath(), text.DidYouMean(args[0], names))
 }
 
-// subcommands makes the commands below `caddy maps`. Each command's file adds it in its init.
+// subcommands creates the commands below `caddy maps`. The file of each command adds it in its init.
 var subcommands []func() *cobra.Command

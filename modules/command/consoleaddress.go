@@ -14,7 +14,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 )
 
-// httpServer has those parts of a server in Caddy's configuration that the URL of a page depends on.
+// httpServer is the part of a server's configuration that determines the address of a page.
 type httpServer struct {
 	Listen    []string          `json:"listen"`
 	Routes    []httpRoute       `json:"routes"`
@@ -36,10 +36,10 @@ type httpRoute struct {
 	} `json:"handle"`
 }
 
-var errNoConsole = errors.New("no server of the running configuration has maps_console at an address " +
-	"that can be told from it; add the directive, or say the address with --base")
+var errNoConsole = errors.New("no server of the running configuration has maps_console at a known " +
+	"address; add the directive, or set the address with --base")
 
-// consoleAddress returns the URL of the console, without a slash at the end, by the servers of Caddy's configuration.
+// consoleAddress derives the console's address from Caddy's configuration, without a slash at the end.
 func consoleAddress(servers map[string]httpServer) (string, error) {
 	for _, name := range slices.Sorted(maps.Keys(servers)) {
 		s := servers[name]
@@ -52,7 +52,7 @@ func consoleAddress(servers map[string]httpServer) (string, error) {
 	return "", errNoConsole
 }
 
-// findConsole returns the path of the first console in routes, and its host, "" for any host.
+// findConsole returns the path of the first console in routes, and its host, "" for any.
 func findConsole(routes []httpRoute, host string) (_, prefix string, found bool) {
 	for _, route := range routes {
 		here := host
@@ -75,7 +75,7 @@ func findConsole(routes []httpRoute, host string) (_, prefix string, found bool)
 	return "", "", false
 }
 
-// base returns the origin of a server for a host; "" if a browser cannot open it, such as a socket.
+// base is the origin of a server for a host, or "" if a browser cannot open it, as with a Unix socket.
 func (s httpServer) base(host string) string {
 	for _, listen := range s.Listen {
 		address, err := caddy.ParseNetworkAddress(listen)
@@ -103,7 +103,7 @@ func (s httpServer) base(host string) string {
 	return ""
 }
 
-// checkBase refuses what is no origin with a path.
+// checkBase validates the flag --base.
 func checkBase(base string) error {
 	where, err := url.Parse(base)
 	if err != nil || where.Host == "" || where.Scheme != "http" && where.Scheme != "https" ||

@@ -19,7 +19,7 @@ import (
 
 func init() { subcommands = append(subcommands, newCopyStoreCmd) }
 
-// storeOpenTimeout bounds how long a database may take to answer.
+// storeOpenTimeout is how long a database may take to answer.
 const storeOpenTimeout = 30 * time.Second
 
 func newCopyStoreCmd() *cobra.Command {

@@ -93,7 +93,7 @@ type mapPart struct {
 	MaxZoom uint8 `json:"maxZoom"`
 }
 
-// mapOf finds the map of a region file.
+// mapOf describes the map of a region file; nil without a map.
 func mapOf(file *region.File, info *region.Info) (*mapPart, error) {
 	m, err := tiles.Open(file)
 	if m == nil || err != nil {
@@ -147,7 +147,7 @@ func (info *description) print(out io.Writer, verified bool) error {
 	return w.Flush()
 }
 
-// label turns the name of a count into words: missingNodes into "Missing nodes".
+// label turns the name of a count into words: missingNodes becomes "Missing nodes".
 func label(name string) string {
 	var b strings.Builder
 	for i, r := range name {

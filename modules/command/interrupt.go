@@ -10,7 +10,7 @@ import (
 
 var errInterrupted = errors.New("interrupted")
 
-// untilInterrupt returns a context that ends with Ctrl-C or a request to terminate.
+// untilInterrupt returns a context that ends on SIGINT or SIGTERM.
 func untilInterrupt(ctx context.Context) (context.Context, context.CancelFunc) {
 	if ctx == nil {
 		ctx = context.Background()
@@ -18,7 +18,7 @@ func untilInterrupt(ctx context.Context) (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 }
 
-// interrupted replaces an error that Ctrl-C caused.
+// interrupted returns errInterrupted for an error that was caused by a signal.
 func interrupted(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return errInterrupted

@@ -19,7 +19,7 @@ import (
 
 func init() { subcommands = append(subcommands, newMatchCmd) }
 
-// Limits of a trace on the command line, where no one else waits.
+// Limits of a trace on the command line, where no other request waits.
 const (
 	maxTraceBytes  = 256 << 20
 	maxTracePoints = 1_000_000
@@ -81,7 +81,8 @@ one that has no drive is reported while the others go on.`,
 	return cmd
 }
 
-// fileMatcher matches on a region file, and says whether a trace without a route lies in it.
+// fileMatcher matches on a region file. For a trace without a route, its error says whether the trace is outside the
+// region.
 type fileMatcher struct {
 	matching.Matcher
 	file *region.File
@@ -115,7 +116,7 @@ func parseProfile(name string) (matching.Profile, error) {
 	return profile, nil
 }
 
-// matchAll matches traces in order and prints their drives.
+// matchAll matches traces one after another and prints their drives.
 func (o *matchOptions) matchAll(ctx context.Context, cmd *cobra.Command, m matching.Matcher, names []string) error {
 	if len(names) == 1 {
 		feature, err := o.match(ctx, cmd.InOrStdin(), m, names[0])
@@ -150,14 +151,14 @@ func (o *matchOptions) matchAll(ctx context.Context, cmd *cobra.Command, m match
 	return nil
 }
 
-// withID gives a Feature an id.
+// withID adds an id to a Feature.
 func withID(feature []byte, id string) []byte {
 	const head = `{"type":"Feature",`
 	text, _ := json.Marshal(id) // never fails for a string
 	return slices.Concat([]byte(head), []byte(`"id":`), text, []byte{','}, feature[len(head):])
 }
 
-// match returns the drive behind a trace as a GeoJSON Feature. Its errors name the trace.
+// match returns the matched drive as a GeoJSON Feature. Its errors name the trace.
 func (o *matchOptions) match(ctx context.Context, stdin io.Reader, m matching.Matcher,
 	name string) (feature []byte, err error) {
 	defer func() {
@@ -197,7 +198,7 @@ func (o *matchOptions) match(ctx context.Context, stdin io.Reader, m matching.Ma
 	return answer.AppendMatchFeature(nil, result, details), nil
 }
 
-// readTrace reads a file, or standard input for -. Reading from a pipe may block, so it ends when ctx does.
+// readTrace reads a file, or standard input for -. It may be a pipe whose writer is slow, so reading ends with ctx.
 func readTrace(ctx context.Context, stdin io.Reader, name string) (trace.Document, error) {
 	var text []byte
 	var err error

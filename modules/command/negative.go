@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// withNegativeNumbers makes a command accept negative numbers as arguments without a -- before them: pflag takes -75.5
-// for a flag. The command must have DisableFlagParsing set.
+// withNegativeNumbers makes a command accept negative numbers as arguments without a preceding --. pflag would parse
+// -75.5 as a flag. The command must set DisableFlagParsing.
 func withNegativeNumbers(run func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		cmd.InitDefaultHelpFlag()
@@ -27,7 +27,7 @@ func withNegativeNumbers(run func(cmd *cobra.Command, args []string) error) func
 	}
 }
 
-// guardNegativeNumbers puts flags with their values first, then --, then everything else.
+// guardNegativeNumbers moves flags with their values to the front, followed by -- and everything else.
 func guardNegativeNumbers(flags *pflag.FlagSet, args []string) []string {
 	var guarded, rest []string
 	for i := 0; i < len(args); i++ {
@@ -42,10 +42,10 @@ func guardNegativeNumbers(flags *pflag.FlagSet, args []string) []string {
 			guarded = append(guarded, arg)
 			name, long := strings.CutPrefix(arg, "--")
 			if flag := flags.Lookup(name); !long || flag == nil || flag.NoOptDefVal != "" {
-				continue // its value is in it, or it has none
+				continue // its value is in the same argument, or it has none
 			}
 			if i++; i == len(args) {
-				return guarded // Parse says what is missing
+				return guarded // Parse reports the missing value
 			}
 			guarded = append(guarded, args[i])
 		}
@@ -53,7 +53,7 @@ func guardNegativeNumbers(flags *pflag.FlagSet, args []string) []string {
 	return append(append(guarded, "--"), rest...)
 }
 
-// isNegativeNumber reports whether an argument looks like one: a minus and a digit, or a minus, a point and a digit.
+// isNegativeNumber reports whether an argument begins with a minus, an optional point and a digit.
 func isNegativeNumber(arg string) bool {
 	digits, minus := strings.CutPrefix(arg, "-")
 	digits = strings.TrimPrefix(digits, ".")

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// What is no file is refused before anybody waits for its other end, as a region file and as an extract.
+// Pipes and devices are refused as region files and extracts, without waiting for their other end.
 func TestNoRegularFile(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
@@ -43,7 +43,7 @@ func TestNoRegularFile(t *testing.T) {
 	}
 }
 
-// A trace may come out of a pipe, as a shell makes one; whoever waits for it can be interrupted.
+// A trace may come from a pipe, as a shell makes one. Waiting for it can be interrupted.
 func TestTraceFromPipe(t *testing.T) {
 	region := villageRegion(t)
 	const trace = `{"path":[{"lat":39.16,"lng":-75.529},{"lat":39.16,"lng":-75.511}]}`

@@ -13,8 +13,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler"
 )
 
-// progress shows the progress of a long command, its memory and the time that the stage still needs: a bar on a
-// terminal, otherwise an occasional line and one at the end of each stage.
+// progress shows the progress of a long command, its memory and the remaining time of the stage: a bar on a terminal,
+// otherwise a line at intervals and one at the end of each stage.
 type progress struct {
 	out   io.Writer
 	bars  bool
@@ -74,7 +74,7 @@ func (p *progress) description() string {
 	return fmt.Sprintf("%s (%s)", p.stage, humanize.IBytes(uint64(compiler.UsedMemory())))
 }
 
-// left estimates how long the rest of a stage takes.
+// left estimates the remaining time of a stage from its speed so far.
 func (p *progress) left(done, total int64) string {
 	if done <= 0 {
 		return "time left unknown"
@@ -83,7 +83,7 @@ func (p *progress) left(done, total int64) string {
 	return fmt.Sprintf("about %s left", rest.Round(time.Second))
 }
 
-// line prints another line; a bar continues below it.
+// line prints a line above the bar.
 func (p *progress) line(text string) {
 	if p.bar != nil {
 		_ = p.bar.Clear() // only the terminal can fail
@@ -91,7 +91,7 @@ func (p *progress) line(text string) {
 	fmt.Fprintln(p.out, text)
 }
 
-// end removes a remaining bar, so that the next output has a line of its own.
+// end removes an unfinished bar, so that later output begins on a new line.
 func (p *progress) end() {
 	if p.bar == nil {
 		return

@@ -22,7 +22,7 @@ func newUsageCmd() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "usage --organization <org> [--from <time>] [--to <time>] [--step day] [--account <id>] [--scope <scope>]",
-		Short: "Shows what the accounts of an organization used",
+		Short: "Shows the usage of an organization's accounts",
 		Long: `
 Asks the running server for requests, errors (5xx), requests that a quota refused,
 and units, by span, account and scope. All times are UTC.
@@ -66,7 +66,7 @@ What is counted: docs/run/limits.md`,
 	return cmd
 }
 
-// usageParameters are the flags that are parameters of the admin API.
+// usageParameters are the flags that are sent to the admin API as parameters.
 var usageParameters = []string{"organization", "from", "to", "step", "account", "scope"}
 
 // writeUsageTable writes rows in columns of fixed widths, so that it need not keep all rows.

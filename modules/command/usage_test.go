@@ -76,15 +76,9 @@ func TestUsage(t *testing.T) {
 		t.Errorf("last row: got %s, want %s", got, want)
 	}
 
-	for _, tc := range []struct {
-		args string
-		rows int
-	}{
-		{"--account sa_0007", 1}, {"--scope ONM", 0}, {"--scope TILE --from 2020-01-01", accounts}, {"--to 2020-01-01", 0},
-	} {
-		if out, err := show(append(strings.Fields(tc.args), "--csv")...); err != nil ||
-			strings.Count(out, "\n") != tc.rows+1 {
-			t.Errorf("%s: %v, %.300s", tc.args, err, out)
+	for args, rows := range map[string]int{"--account sa_0007": 1, "--scope TILE --from 2020-01-01": accounts, "--to 2020-01-01": 0} {
+		if out, err := show(append(strings.Fields(args), "--csv")...); err != nil || strings.Count(out, "\n") != rows+1 {
+			t.Errorf("%s: %v, %.300s", args, err, out)
 		}
 	}
 	if _, err := show("--step", "week"); err == nil || !strings.Contains(err.Error(), "step: must be hour, day or month") {

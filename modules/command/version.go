@@ -48,7 +48,7 @@ type versions struct {
 	Version string `json:"version"` // of caddy-maps
 	Caddy   string `json:"caddy"`
 	Go      string `json:"go"`
-	// Formats are those of region files, and of the tables of SQLite and PostgreSQL stores.
+	// Formats are the versions of region files and of the tables of stores.
 	Formats struct {
 		Region int `json:"region"`
 		Store  int `json:"store"`

@@ -10,7 +10,7 @@ import (
 
 // regional is implemented by geocoders that answer from regions of this server.
 type regional interface {
-	// Sources returns the regions in the order in which they are asked.
+	// Sources returns the regions in the order of precedence.
 	Sources() []*regions.Region
 }
 

@@ -50,7 +50,7 @@ func (g *Local) Reverse(ctx context.Context, req *geocoding.Request) (*geocoding
 // Covers reports whether one of the regions covers a position.
 func (g *Local) Covers(point orb.Point) bool { return regions.AnyCovers(g.regions, point) }
 
-// Sources returns the regions in the order in which they are asked.
+// Sources returns the regions in the order of precedence.
 func (g *Local) Sources() []*regions.Region { return g.regions }
 
 // UnmarshalCaddyfile reads the arguments behind the module's name:

@@ -46,7 +46,7 @@ func TestCaddyfile(t *testing.T) {
 		"matcher local a\n max_body 16EiB":                  "max_body",
 		"matcher local a\n profile":                         "argument",
 		"matcher local a\n profile bus":                     `profile: "bus" is not known; there are car, bicycle, foot, at Testfile:3`,
-		"matcher local a\n profile car\n profile foot car":  "profile: car stands there twice, at Testfile:4",
+		"matcher local a\n profile car\n profile foot car":  "profile: car is listed twice, at Testfile:4",
 		"matcher local a\n profile car foot\n profile Foot": `profile: "Foot" is not known; there are car, bicycle, foot, at Testfile:4`,
 		"matcher local a\n speed 5":                         "speed",
 		"matcher local a\n prefix x":                        "begin with a slash",

@@ -17,17 +17,17 @@ type regional interface {
 // workPerCovered is how many points are compared with a region per unit of work.
 const workPerCovered = 4
 
-// explain adds to a NoRoute error of the asked matcher where the trace lies. If the asked matcher has regions, that is
-// relative to the regions of all matchers, else relative to those in front of it. If a region is damaged, its coverage
-// is unknown and the error stays as it is.
-func (h *Handler) explain(err error, in *input, asked matching.Matcher) error {
+// explain adds to a NoRoute error of the chosen matcher where the trace lies. If the chosen matcher has regions, that
+// is relative to the regions of all matchers, else relative to those in front of it. If a region is damaged, its
+// coverage is unknown and the error stays as it is.
+func (h *Handler) explain(err error, in *input, chosen matching.Matcher) error {
 	if !errors.Is(err, matching.ErrNoRoute) {
 		return err
 	}
-	_, hasRegions := asked.(regional)
+	_, hasRegions := chosen.(regional)
 	seen := matching.CoverageOf(in.points)
 	for _, m := range h.offer.matchers[in.profile] {
-		if m == asked && !hasRegions {
+		if m == chosen && !hasRegions {
 			return seen.NoRouteOfService()
 		}
 		if r, ok := m.(regional); ok {

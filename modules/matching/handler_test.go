@@ -118,7 +118,7 @@ func checkError(t *testing.T, a modulestest.Response, status int, code, says str
 	}
 }
 
-// The same drive comes out in whatever form the trace is sent.
+// All forms of a trace give the same drive.
 func TestTraceForms(t *testing.T) {
 	s, _ := start(t, "")
 	want := s.Do(http.MethodGet, endpoint+"?path="+url.QueryEscape(pairs), "", "")

@@ -36,7 +36,7 @@ func newOffer(names Profiles) (o offer, err error) {
 			return offer{}, options.Of("profile", err)
 		}
 		if slices.Contains(o.profiles, profile) {
-			return offer{}, options.Wrong("profile", "%s stands there twice", name)
+			return offer{}, options.Wrong("profile", "%s is listed twice", name)
 		}
 		o.profiles = append(o.profiles, profile)
 	}

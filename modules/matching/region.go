@@ -26,7 +26,7 @@ func init() { caddy.RegisterModule(new(RegionMatcher)) }
 //   - any other, such as `/api/v1/route`: `origin=<lat>,<lon>`, or else `lat` and `lon`.
 //
 // A position matches if a region covers it or a bound contains it. A trace matches if at least half of its points do,
-// as map matching needs; of more than 32 points, 32 are asked for, evenly spread. If two places hold half of a trace
+// as map matching needs; of more than 32 points, 32 are looked at, evenly spread. If two places hold half of a trace
 // each, the first in the configuration gets it.
 //
 // A request that is not understood, or larger than `max_body`, does not match and keeps its body. Put an endpoint

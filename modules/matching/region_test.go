@@ -222,7 +222,7 @@ func TestHalfOfATrace(t *testing.T) {
 	})
 }
 
-// Whatever a body is and however it comes, the handlers behind the matchers get all of it.
+// The handlers behind the matchers get all of any body.
 func TestBodyIsLeft(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		body := rapid.OneOf(rapid.Just([]byte(inside)), rapid.SliceOfN(rapid.Byte(), 0, 200)).Draw(t, "body")

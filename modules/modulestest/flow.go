@@ -112,7 +112,7 @@ func JSON(pairs ...string) string {
 	}
 	text, err := json.Marshal(object)
 	if err != nil {
-		panic(err) // strings alone
+		panic(err) // only strings
 	}
 	return string(text)
 }

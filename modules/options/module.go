@@ -11,8 +11,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/base/text"
 )
 
-// Module reads the name of a module of a namespace and what follows it, and returns the module, and the same as JSON
-// with its name under key.
+// Module reads the name and the options of a module in a namespace. It returns the module, and its JSON with the name
+// under key.
 func Module(d *caddyfile.Dispenser, namespace, key string) (any, json.RawMessage, error) {
 	if !d.NextArg() {
 		return nil, nil, ErrCount
@@ -27,7 +27,7 @@ func Module(d *caddyfile.Dispenser, namespace, key string) (any, json.RawMessage
 	}
 	module, err := caddyfile.UnmarshalModule(d, namespace+"."+name)
 	if err != nil {
-		return nil, nil, located{err} // Caddy's own errors have their line, too
+		return nil, nil, located{err} // Caddy's own errors have a line too
 	}
 	return module, caddyconfig.JSONModuleObject(module, key, name, nil), nil
 }

@@ -1,5 +1,7 @@
-// Package options reads what stands in the blocks of a Caddyfile. Whatever is wrong there becomes an error with the
-// file and the line, which says what was written and what may be.
+// Package options reads the options in blocks of Caddyfiles. Every error has the file and the line, and says what was
+// written and what is allowed.
+//
+// It knows no directive: modules list their options. Start reading at Block; the readers of values are in values.go.
 package options
 
 import (
@@ -14,38 +16,36 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/base/text"
 )
 
-// Option is what may stand in a block: a name, and what follows it.
+// Option is an option of a block: a name and its arguments.
 type Option struct {
 	Name string
-	// Takes is what follows the name, as the documentation writes it: `<path>`. Empty for nothing.
+	// Takes are the arguments as the documentation writes them, such as `<path>`; empty for none.
 	Takes string
-	// Read reads what follows the name, which is the dispenser's current token. Its error needs neither the name nor the
-	// line.
+	// Read reads the arguments. The dispenser's current token is the name. Its error needs neither the name nor the line.
 	Read func(d *caddyfile.Dispenser) error
-	// Repeats is whether the option may stand more than once.
+	// Repeats is whether the option may appear more than once.
 	Repeats bool
 }
 
-// Block reads the block that follows the current token, if there is one. owner is what the block belongs to, for the
-// errors. Then check, if there is one, looks at what was read; its error gets the line of the option that it names, as
-// At makes them, or else the owner's.
+// Block reads the block after the current token, if there is one. owner names the block in errors. Then check, if not
+// nil, validates the values. If its error is a Fault, it gets the line of that option, otherwise the line of the owner.
 func Block(d *caddyfile.Dispenser, owner string, check func() error, known ...Option) error {
 	head := *d
 	if d.NextArg() {
 		return At(d, fmt.Errorf("%s: unexpected argument %q", owner, d.Val()))
 	}
-	stands := make(map[string]caddyfile.Dispenser)
+	seen := make(map[string]caddyfile.Dispenser)
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
 		i := slices.IndexFunc(known, func(o Option) bool { return o.Name == d.Val() })
 		if i < 0 {
 			return At(d, unknown(owner, d.Val(), known))
 		}
 		option, here := known[i], *d
-		if first, twice := stands[option.Name]; twice && !option.Repeats {
-			return At(d, fmt.Errorf("%s may stand only once in %s, and stands in line %d already",
+		if first, twice := seen[option.Name]; twice && !option.Repeats {
+			return At(d, fmt.Errorf("%s may appear only once in %s; it is already in line %d",
 				option.Name, owner, first.Line()))
 		}
-		stands[option.Name] = here
+		seen[option.Name] = here
 		if err := option.read(d); err != nil {
 			return At(&here, err)
 		}
@@ -55,7 +55,7 @@ func Block(d *caddyfile.Dispenser, owner string, check func() error, known ...Op
 	}
 	err := check()
 	if fault, ok := errors.AsType[*Fault](err); ok {
-		if where, stands := stands[fault.Option]; stands {
+		if where, ok := seen[fault.Option]; ok {
 			return At(&where, err)
 		}
 	}
@@ -68,7 +68,7 @@ func (o *Option) read(d *caddyfile.Dispenser) error {
 		err = ErrCount
 	}
 	if err == nil {
-		// Read has taken the block, where there may be one.
+		// Read has consumed the block of an option that has one.
 		if after := *d; after.NextBlock(after.Nesting()) {
 			return fmt.Errorf("%s takes no block", o.Name)
 		}
@@ -81,7 +81,7 @@ func (o *Option) read(d *caddyfile.Dispenser) error {
 
 var placeholder = regexp.MustCompile("<[^>]*>")
 
-// usage has its placeholders in capitals: the admin API escapes `<` and `>` in errors.
+// usage has placeholders in capitals, because the admin API escapes `<` and `>` in errors.
 func (o *Option) usage() string {
 	takes := placeholder.ReplaceAllStringFunc(o.Takes, func(name string) string {
 		return strings.ToUpper(strings.ReplaceAll(strings.Trim(name, "<>"), " ", "_"))
@@ -100,10 +100,10 @@ func unknown(owner, given string, known []Option) error {
 	return fmt.Errorf("unknown option of %s: %s; %s", owner, given, text.DidYouMean(given, names))
 }
 
-// ErrCount is what Read returns where too little or too much follows the name.
+// ErrCount is returned by Read for too few or too many arguments.
 var ErrCount = errors.New("wrong argument count")
 
-// Fault is something wrong with an option, by the name that it has in the Caddyfile and in JSON.
+// Fault is an error of an option. The name is the same in the Caddyfile and in JSON.
 type Fault struct {
 	Option string
 	Err    error
@@ -112,10 +112,10 @@ type Fault struct {
 // Error implements error.
 func (f *Fault) Error() string { return f.Option + ": " + f.Err.Error() }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the error without the name.
 func (f *Fault) Unwrap() error { return f.Err }
 
-// Of says which option an error is about; nil stays nil. One that says so already, or has its line, stays as it is.
+// Of adds the name of the option to an error, unless it has one or a line already. nil stays nil.
 func Of(option string, err error) error {
 	if _, has := errors.AsType[located](err); has || err == nil {
 		return err
@@ -126,7 +126,7 @@ func Of(option string, err error) error {
 	return &Fault{option, err}
 }
 
-// Wrong is Of with an error that is formatted here.
+// Wrong returns a Fault with a formatted error.
 func Wrong(option, format string, args ...any) error {
 	return &Fault{option, fmt.Errorf(format, args...)}
 }
@@ -137,7 +137,7 @@ type located struct{ error }
 // Unwrap returns the error.
 func (l located) Unwrap() error { return l.error }
 
-// At adds the file and the line of the current token to an error that has none yet; nil stays nil.
+// At adds the file and the line of the current token to an error without them. nil stays nil.
 func At(d *caddyfile.Dispenser, err error) error {
 	if _, has := errors.AsType[located](err); has || err == nil {
 		return err

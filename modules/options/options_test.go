@@ -94,7 +94,7 @@ func TestErrors(t *testing.T) {
 			"lit, every, size, floors, height, path, roof, at Testfile:2",
 		"house {\nroof {\nshape flat\n}\n}": "unknown option of roof: shape; it can only be colour, at Testfile:3",
 		"house {\nroof {\ncolor red\n}\n}":  "unknown option of roof: color; did you mean colour?, at Testfile:3",
-		"house {\nname a\n\nname b\n}":      "name may stand only once in house, and stands in line 2 already, at Testfile:4",
+		"house {\nname a\n\nname b\n}":      "name may appear only once in house; it is already in line 2, at Testfile:4",
 		"house {\nname\n}":                  "name: wrong argument count; write name TEXT, at Testfile:2",
 		"house {\nname a b\n}":              "name: wrong argument count; write name TEXT, at Testfile:2",
 		"house {\nname \"\"\n}":             "name: the value is empty, at Testfile:2",
@@ -117,26 +117,6 @@ func TestErrors(t *testing.T) {
 		if err := new(house).read(text); err == nil || err.Error() != want {
 			t.Errorf("%q\n got %v\nwant %s", text, err, want)
 		}
-	}
-}
-
-// An error keeps the first line that it gets, and the first option that it is about.
-func TestWhereErrorsStand(t *testing.T) {
-	d := caddyfile.NewTestDispenser("a\nb")
-	d.Next()
-	cause := errors.New("broken")
-	first := options.At(d, options.Of("size", cause))
-	d.Next()
-	for _, err := range []error{options.At(d, first), options.Of("house", first)} {
-		if err.Error() != "size: broken, at Testfile:1" || !errors.Is(err, cause) {
-			t.Error(err)
-		}
-	}
-	if err := options.Of("size", options.Of("size", cause)); err.Error() != "size: broken" {
-		t.Error(err)
-	}
-	if options.At(d, nil) != nil || options.Of("size", nil) != nil {
-		t.Error("nothing became an error")
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/web/request"
 )
 
-// Reader reads what follows the name of an option.
+// Reader reads the arguments of an option.
 type Reader = func(d *caddyfile.Dispenser) error
 
 // Text reads one argument that is not empty.
@@ -30,7 +30,7 @@ func Text(value *string) Reader {
 	})
 }
 
-// Word reads one argument that is one of a few.
+// Word reads one argument that is one of the known words.
 func Word(value *string, known ...string) Reader {
 	return one(func(text string) error {
 		*value = text
@@ -38,7 +38,7 @@ func Word(value *string, known ...string) Reader {
 	})
 }
 
-// OneOf checks that a word is one of a few; empty stands for the default.
+// OneOf checks that a word is known. An empty word means the default.
 func OneOf(given string, known ...string) error {
 	for _, word := range append(known, "") {
 		if given == word {
@@ -48,7 +48,7 @@ func OneOf(given string, known ...string) error {
 	return fmt.Errorf("%q is not known; %s", given, text.DidYouMean(given, known))
 }
 
-// Words reads at least one argument, and adds them to what is there.
+// Words reads at least one argument, and appends all to values.
 func Words(values *[]string) Reader {
 	return func(d *caddyfile.Dispenser) error {
 		more := d.RemainingArgs()
@@ -60,7 +60,7 @@ func Words(values *[]string) Reader {
 	}
 }
 
-// Flag reads an option that is on where it stands.
+// Flag reads an option without arguments that turns something on.
 func Flag(value *bool) Reader {
 	return func(*caddyfile.Dispenser) error {
 		*value = true
@@ -94,7 +94,7 @@ func Duration(value *caddy.Duration) Reader {
 	})
 }
 
-// Span writes a duration as a Caddyfile has it: 24h rather than 24h0m0s.
+// Span formats a duration as in a Caddyfile: 24h rather than 24h0m0s.
 func Span(d time.Duration) string {
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {
@@ -130,7 +130,7 @@ func Number(value *int) Reader {
 	})
 }
 
-// Metres reads a positive number.
+// Metres reads a positive number of metres.
 func Metres(value *float64) Reader {
 	return one(func(text string) error {
 		parsed, err := strconv.ParseFloat(text, 64)
@@ -142,7 +142,7 @@ func Metres(value *float64) Reader {
 	})
 }
 
-// Path reads the path at which an endpoint stands.
+// Path reads the path of an endpoint.
 func Path(value *string) Reader {
 	return one(func(text string) error {
 		*value = text

@@ -70,8 +70,8 @@ func selectOption(selector, value string) chromedp.Action {
 	})()`, selector, value), nil)
 }
 
-// The whole life of an account, by somebody who signs in at a provider: what the console does takes effect on the maps
-// with the next request. The browser watches the policy, requests and storage.
+// The life of an account, by a user who signs in at a provider: what the console does takes effect with the next
+// request. The browser watches the policy, requests and storage.
 func TestConsole(t *testing.T) {
 	p := startProvider(t)
 	s := modulestest.Start(t, modulestest.Config{Site: consoleSite, Maps: p.userTokens()})
@@ -168,7 +168,7 @@ func TestConsole(t *testing.T) {
 	}
 }
 
-// What may go wrong with a sign-in is said in words, and leaves nobody signed in.
+// A failed sign-in shows an error, and no one is signed in.
 func TestSignInRefused(t *testing.T) {
 	p := startProvider(t)
 	s := modulestest.Start(t, modulestest.Config{Site: consoleSite, Maps: p.userTokens()})
@@ -201,8 +201,8 @@ func TestSignInRefused(t *testing.T) {
 	waitFor(tab, "#message", "no token of "+p.Issuer()+" for the audience other")
 }
 
-// A link signs in only who agrees to its organization, and never in place of somebody. Its token is out of the address
-// at once.
+// A link signs in only after the user has agreed to its organization, and never replaces a session. Its token is
+// removed from the address at once.
 func TestSignInByLink(t *testing.T) {
 	s := modulestest.Start(t, modulestest.Config{Site: consoleSite})
 	tab := browsertest.Open(t, 800, 600)

@@ -10,7 +10,7 @@ import (
 	"github.com/mapsedge/caddy-maps/modules/modulestest"
 )
 
-// What stands in descriptions is text, whatever it looks like.
+// Descriptions are text, even if they look like markup.
 func TestDescriptions(t *testing.T) {
 	s := modulestest.Start(t, modulestest.Config{Site: consoleSite})
 	user := s.UserToken("acme")

@@ -40,7 +40,7 @@ func startProvider(t testing.TB) *provider {
 	return p
 }
 
-// public makes mockoidc, which knows confidential clients alone, take one without a secret as providers do: with PKCE,
+// public makes mockoidc, which only has confidential clients, accept one without a secret as providers do: with PKCE,
 // at the address that asked for the code, from its own origin.
 func (p *provider) public(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -50,7 +50,7 @@ func startPlayground(t *testing.T, scopes, options string) (*modulestest.Server,
 	return s, cfg, acc
 }
 
-// guest asks for a token as the page does, but for headers that are given here.
+// guest requests a token as the page does, with other headers if they are given.
 func guest(s *modulestest.Server, headers ...string) modulestest.Response {
 	all := map[string]string{"Host": strings.TrimPrefix(s.URL, "http://"), "Origin": s.URL, "Content-Length": "0"}
 	for i := 0; i < len(headers); i += 2 {

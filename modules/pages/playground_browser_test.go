@@ -16,10 +16,10 @@ import (
 	_ "github.com/mapsedge/caddy-maps/modules/tiles"
 )
 
-// capitol is where Delaware's Capitol stands, in Dover.
+// capitol is the position of Delaware's Capitol in Dover.
 const capitol = "39.1573/-75.5197"
 
-// world is the whole service with a map, and its page for guests.
+// world is the whole service with a map, and its page for anonymous visitors.
 type world struct {
 	*modulestest.Server
 	account modulestest.Account
@@ -93,7 +93,7 @@ func (w *world) page(t *testing.T, width, height int, fragment string) *browsert
 	return tab
 }
 
-// finish checks what holds for whatever a test has done with the page.
+// finish checks what must hold after every test of the page.
 func (w *world) finish(tab *browsertest.Tab) {
 	tab.CheckOrigin(w.URL)
 	tab.CheckStorage()

@@ -33,8 +33,8 @@ func (s *Service) callsOf(ctx context.Context) *calls {
 	return s.newCalls()
 }
 
-// MayAsk reports whether max_calls allows one more request, for optional parts of a response.
-func (s *Service) MayAsk(ctx context.Context) bool {
+// MaySend reports whether max_calls allows one more request, for optional parts of a response.
+func (s *Service) MaySend(ctx context.Context) bool {
 	c, ok := ctx.Value(callsKey{}).(*calls)
 	return !ok || c.made.Load() < c.max
 }

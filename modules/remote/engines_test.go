@@ -168,8 +168,8 @@ type trouble struct {
 	answer http.HandlerFunc
 }
 
-// Whatever an upstream does, the client gets the right error in time, nothing of it is kept that is too large, and the
-// next good answer is served. What is no answer of the engine is 502.
+// The client gets the right error in time for every fault of an upstream. Too large responses are not read. The next good
+// response is served. A response that breaks the engine's protocol is 502.
 func TestTroubles(t *testing.T) {
 	invalid := map[string]map[string]string{"osrm": {
 		"no tracepoints": `{"code":"Ok","matchings":[{"geometry":{"coordinates":[[1,2],[1,3]]}}],"tracepoints":[]}`,

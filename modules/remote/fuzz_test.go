@@ -50,7 +50,7 @@ var (
 	countryCodes = regexp.MustCompile(`^([A-Z]{3})?$`)
 )
 
-// Whatever an engine sends, it is refused, or it makes a valid response of the API.
+// Every response of an engine is refused, or makes a valid response of the API.
 func FuzzEngines(f *testing.F) {
 	all := engines(f)
 	for i, e := range all {

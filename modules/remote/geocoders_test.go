@@ -26,8 +26,7 @@ func startGeocoder(t *testing.T, e engine, options string, near float64) (*modul
 		"handle /near {\n" + e.handler("/near", u.URL, options, fmt.Sprint("public\nmax_distance ", near)) + "}\n"}), u
 }
 
-// replayed collects the URLs that an upstream is asked for, each answered in turn; the last answer also stands for
-// those that follow.
+// replay collects the URLs of requests to an upstream, and answers them in turn; the last answer is repeated.
 func replay(u *modulestest.Upstream, answers ...modulestest.Recorded) (list func() []string) {
 	var mu sync.Mutex
 	var uris []string

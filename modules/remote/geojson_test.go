@@ -57,7 +57,7 @@ func TestGeometry(t *testing.T) {
 	}
 }
 
-// Whatever is read, it is refused or lies on the globe.
+// A geometry is refused, or lies on the globe.
 func FuzzGeometry(f *testing.F) {
 	for _, body := range []string{
 		`null`, `{"type":"Point","coordinates":[-75.5,39.1]}`, `{"coordinates":[[1,2],[3,4,5]],"type":"LineString"}`,

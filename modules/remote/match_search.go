@@ -29,12 +29,12 @@ type Search struct {
 	// Pause is the time in seconds above which the service was told to split a drive; 0 if it was not. Parts before and
 	// after a pause are not joined.
 	Pause float64
-	// MayAsk reports whether another request is allowed.
-	MayAsk func() bool
+	// MaySend reports whether another request is allowed.
+	MaySend func() bool
 	// GapSigma is the least assumed standard deviation after a drive with a gap, in metres.
 	GapSigma float64
-	// Ask sends a request for the points with these indexes.
-	Ask func(used []int, options SearchOptions) (*Matchings, error)
+	// Send sends a request for the points with these indexes.
+	Send func(used []int, options SearchOptions) (*Matchings, error)
 }
 
 const (
@@ -60,9 +60,9 @@ func (s *Search) Run(ctx context.Context) (*Matchings, error) {
 		used[i] = i
 	}
 	options := SearchOptions{Sigma: s.Sigma}
-	best, err := s.Ask(used, options)
-	if other := s.secondTry(options, best, err); other != options && s.MayAsk() {
-		next, again := s.Ask(used, other)
+	best, err := s.Send(used, options)
+	if other := s.secondTry(options, best, err); other != options && s.MaySend() {
+		next, again := s.Send(used, other)
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
@@ -74,12 +74,12 @@ func (s *Search) Run(ctx context.Context) (*Matchings, error) {
 		return nil, err
 	}
 	last := best
-	for run := 1; run < maxRuns && !last.Whole() && !s.cutAtPause(last) && s.MayAsk(); run++ {
+	for run := 1; run < maxRuns && !last.Whole() && !s.cutAtPause(last) && s.MaySend(); run++ {
 		used := last.joiningPoints()
 		if len(used) <= best.matched() || len(used) == len(last.used) {
 			break
 		}
-		next, err := s.Ask(used, options)
+		next, err := s.Send(used, options)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}

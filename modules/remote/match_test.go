@@ -214,19 +214,11 @@ func TestPlausible(t *testing.T) {
 	}
 }
 
-// step is a request that a search sends, and what comes of it.
-type step struct {
-	points  string // that are asked for, by their letters, of "012345"
-	options remote.SearchOptions
-	answer  string // as matchings has it; "" for no route
-	off     float64
-	err     error
-	cancel  bool // the client goes away meanwhile
-}
-
 // A search sends the points again, farther from their roads or without some of them, until the drive has no gap.
 func TestSearch(t *testing.T) {
-	near, wide, coarse := remote.SearchOptions{Sigma: 10}, remote.SearchOptions{Sigma: 10, Widened: true}, remote.SearchOptions{Sigma: 29.7}
+	optionsByName := map[string]remote.SearchOptions{
+		"near": {Sigma: 10}, "wide": {Sigma: 10, Widened: true}, "coarse": {Sigma: 29.7}, "gap": {Sigma: 12},
+	}
 	broken := errors.New("broken")
 	atMost := func(n int) func() bool {
 		return func() bool {
@@ -237,108 +229,80 @@ func TestSearch(t *testing.T) {
 	const all, noRoute = "012345", "no route"
 	for name, tt := range map[string]struct {
 		search remote.Search
-		steps  []step
+		steps  string // each: points, options, an answer as matchings has it, and by how many metres it is off
 		want   string // the points that are matched, or an error
 	}{
-		"whole": {remote.Search{CanWiden: true, WidenGaps: true}, []step{{all, near, "aa-aaa", 0, nil, false}}, "110111"},
-		"no road near": {remote.Search{CanWiden: true},
-			[]step{{all, near, "", 0, nil, false}, {all, wide, "aaaaaa", 0, nil, false}}, "111111"},
-		"no road at all": {remote.Search{CanWiden: true},
-			[]step{{all, near, "", 0, nil, false}, {all, wide, "", 0, nil, false}}, noRoute},
-		"no road, and nothing wider": {remote.Search{}, []step{{all, near, "", 0, nil, false}}, noRoute},
-		"no road near, and broken": {remote.Search{CanWiden: true},
-			[]step{{all, near, "", 0, nil, false}, {all, wide, "", 0, broken, false}}, noRoute},
-		"broken": {remote.Search{CanWiden: true}, []step{{all, near, "", 0, broken, false}}, "broken"},
-		"gone": {remote.Search{CanWiden: true},
-			[]step{{all, near, "", 0, nil, false}, {all, wide, "", 0, broken, true}}, "context canceled"},
-		"too few, enough in a wide search": {remote.Search{CanWiden: true},
-			[]step{{all, near, "----aa", 0, nil, false}, {all, wide, "-aaaaa", 0, nil, false}}, "011111"},
-		"less exact": {remote.Search{CanWiden: true},
-			[]step{{all, near, "aaaaaa", 20, nil, false}, {all, coarse, "aaaaa-", 21, nil, false}}, "111111"},
-		"exact enough": {remote.Search{}, []step{{all, near, "aaaaaa", 10, nil, false}}, "111111"},
-		"less exact, and worse": {remote.Search{},
-			[]step{{all, near, "aaaaaa", 20, nil, false}, {all, coarse, "aaabbb", 0, nil, false}}, "111111"},
-		"a gap, whole in a wide search": {remote.Search{CanWiden: true, WidenGaps: true},
-			[]step{{all, near, "aaabbb", 0, nil, false}, {all, wide, "aaaaaa", 0, nil, false}}, "111111"},
-		"a gap, whole for less exact points": {remote.Search{GapSigma: 12},
-			[]step{{all, near, "aaabbb", 0, nil, false}, {all, remote.SearchOptions{Sigma: 12}, "aaaaaa", 0, nil, false}}, "111111"},
-		"a gap, without its sides": {remote.Search{CanWiden: true},
-			[]step{{all, near, "aaabbb", 0, nil, false}, {"0145", near, "aaaa", 0, nil, false}}, "110011"},
-		"a gap, without its sides in a wide search": {remote.Search{CanWiden: true, WidenGaps: true},
-			[]step{{all, near, "aaabb-", 0, nil, false}, {all, wide, "aaabbb", 0, nil, false},
-				{"0145", wide, "aaaa", 0, nil, false}}, "110011"},
-		"a gap, without the point between": {remote.Search{},
-			[]step{{all, near, "aa-bbb", 0, nil, false}, {"01345", near, "aaaaa", 0, nil, false}}, "110111"},
-		"no road before and behind": {remote.Search{},
-			[]step{{all, near, "-aabb-", 0, nil, false}, {"0145", near, "aaaa", 0, nil, false}}, "110011"},
-		"a gap that stays": {remote.Search{}, []step{{all, near, "aaaabb", 0, nil, false}}, "111100"},
-		"the last of equal parts": {remote.Search{},
-			[]step{{all, near, "aaabbb", 0, nil, false}, {"0145", near, "aabb", 0, nil, false}}, "000111"},
-		"broken after a response": {remote.Search{},
-			[]step{{all, near, "aaabbb", 0, nil, false}, {"0145", near, "", 0, broken, false}}, "000111"},
-		"gone after a response": {remote.Search{},
-			[]step{{all, near, "aaabbb", 0, nil, false}, {"0145", near, "", 0, broken, true}}, "context canceled"},
-		"without the smallest part": {remote.Search{},
-			[]step{{all, near, "aabccc", 0, nil, false}, {"01345", near, "aaaaa", 0, nil, false}}, "110111"},
-		"fewer points, and less of them at first": {remote.Search{},
-			[]step{{all, near, "aaabcc", 0, nil, false}, {"01245", near, "aa-bb", 0, nil, false},
-				{"0145", near, "aaaa", 0, nil, false}}, "110011"},
-		"fewer points, and less of them to the end": {remote.Search{},
-			[]step{{all, near, "aaabcc", 0, nil, false}, {"01245", near, "aa-bb", 0, nil, false},
-				{"0145", near, "aa-b", 0, nil, false}}, "111000"},
-		"asked no more than four times": {remote.Search{},
-			[]step{{all, near, "abcdef", 0, nil, false}, {"12345", near, "abcde", 0, nil, false},
-				{"2345", near, "abcd", 0, nil, false}, {"345", near, "abc", 0, nil, false}}, noRoute},
-		"no gap in a wide search, but no drive either": {remote.Search{CanWiden: true, WidenGaps: true},
-			[]step{{all, near, "aaaabb", 0, nil, false}, {all, wide, "----aa", 0, nil, false}}, "111100"},
-		"a part of no points": {remote.Search{}, []step{{all, near, "aaaccc", 0, nil, false}}, "000111"},
-		"cut at a pause":      {remote.Search{Pause: 0.5}, []step{{all, near, "aaabbb", 0, nil, false}}, "000111"},
-		"cut at a pause with a point of no road": {remote.Search{Pause: 1.5},
-			[]step{{all, near, "aa-bbb", 0, nil, false}}, "000111"},
-		"a gap that is no pause": {remote.Search{Pause: 1},
-			[]step{{all, near, "aaabbb", 0, nil, false}, {"0145", near, "aaaa", 0, nil, false}}, "110011"},
-		"cut at a pause, and a gap": {remote.Search{Pause: 0.5},
-			[]step{{all, near, "aabccc", 0, nil, false}, {"01345", near, "aabbb", 0, nil, false}}, "000111"},
-		"fewer points, as often as is allowed": {remote.Search{MayAsk: atMost(2)},
-			[]step{{all, near, "aaabcc", 0, nil, false}, {"01245", near, "aa-bb", 0, nil, false}}, "111000"},
-		"no road near, and no more is allowed": {remote.Search{CanWiden: true, MayAsk: atMost(1)},
-			[]step{{all, near, "", 0, nil, false}}, noRoute},
+		"whole":                                        {remote.Search{CanWiden: true, WidenGaps: true}, "all near aa-aaa", "110111"},
+		"no road near":                                 {remote.Search{CanWiden: true}, "all near none, all wide aaaaaa", "111111"},
+		"no road at all":                               {remote.Search{CanWiden: true}, "all near none, all wide none", noRoute},
+		"no road, and nothing wider":                   {remote.Search{}, "all near none", noRoute},
+		"no road near, and broken":                     {remote.Search{CanWiden: true}, "all near none, all wide broken", noRoute},
+		"broken":                                       {remote.Search{CanWiden: true}, "all near broken", "broken"},
+		"gone":                                         {remote.Search{CanWiden: true}, "all near none, all wide gone", "context canceled"},
+		"too few, enough in a wide search":             {remote.Search{CanWiden: true}, "all near ----aa, all wide -aaaaa", "011111"},
+		"less exact":                                   {remote.Search{CanWiden: true}, "all near aaaaaa 20, all coarse aaaaa- 21", "111111"},
+		"exact enough":                                 {remote.Search{}, "all near aaaaaa 10", "111111"},
+		"less exact, and worse":                        {remote.Search{}, "all near aaaaaa 20, all coarse aaabbb", "111111"},
+		"a gap, whole in a wide search":                {remote.Search{CanWiden: true, WidenGaps: true}, "all near aaabbb, all wide aaaaaa", "111111"},
+		"a gap, whole for less exact points":           {remote.Search{GapSigma: 12}, "all near aaabbb, all gap aaaaaa", "111111"},
+		"a gap, without its sides":                     {remote.Search{CanWiden: true}, "all near aaabbb, 0145 near aaaa", "110011"},
+		"a gap, without its sides in a wide search":    {remote.Search{CanWiden: true, WidenGaps: true}, "all near aaabb-, all wide aaabbb, 0145 wide aaaa", "110011"},
+		"a gap, without the point between":             {remote.Search{}, "all near aa-bbb, 01345 near aaaaa", "110111"},
+		"no road before and behind":                    {remote.Search{}, "all near -aabb-, 0145 near aaaa", "110011"},
+		"a gap that stays":                             {remote.Search{}, "all near aaaabb", "111100"},
+		"the last of equal parts":                      {remote.Search{}, "all near aaabbb, 0145 near aabb", "000111"},
+		"broken after a response":                      {remote.Search{}, "all near aaabbb, 0145 near broken", "000111"},
+		"gone after a response":                        {remote.Search{}, "all near aaabbb, 0145 near gone", "context canceled"},
+		"without the smallest part":                    {remote.Search{}, "all near aabccc, 01345 near aaaaa", "110111"},
+		"fewer points, and less of them at first":      {remote.Search{}, "all near aaabcc, 01245 near aa-bb, 0145 near aaaa", "110011"},
+		"fewer points, and less of them to the end":    {remote.Search{}, "all near aaabcc, 01245 near aa-bb, 0145 near aa-b", "111000"},
+		"asked no more than four times":                {remote.Search{}, "all near abcdef, 12345 near abcde, 2345 near abcd, 345 near abc", noRoute},
+		"no gap in a wide search, but no drive either": {remote.Search{CanWiden: true, WidenGaps: true}, "all near aaaabb, all wide ----aa", "111100"},
+		"a part of no points":                          {remote.Search{}, "all near aaaccc", "000111"},
+		"cut at a pause":                               {remote.Search{Pause: 0.5}, "all near aaabbb", "000111"},
+		"cut at a pause with a point of no road":       {remote.Search{Pause: 1.5}, "all near aa-bbb", "000111"},
+		"a gap that is no pause":                       {remote.Search{Pause: 1}, "all near aaabbb, 0145 near aaaa", "110011"},
+		"cut at a pause, and a gap":                    {remote.Search{Pause: 0.5}, "all near aabccc, 01345 near aabbb", "000111"},
+		"fewer points, as often as is allowed":         {remote.Search{MaySend: atMost(2)}, "all near aaabcc, 01245 near aa-bb", "111000"},
+		"no road near, and no more is allowed":         {remote.Search{CanWiden: true, MaySend: atMost(1)}, "all near none", noRoute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			s := tt.search
-			if s.MayAsk == nil {
-				s.MayAsk = func() bool { return true }
+			if s.MaySend == nil {
+				s.MaySend = func() bool { return true }
 			}
 			req := request(row(len(all), 0))
-			s.Request, s.Sigma = req, near.Sigma
-			asked := 0
-			s.Ask = func(used []int, options remote.SearchOptions) (*remote.Matchings, error) {
-				if asked == len(tt.steps) {
-					t.Fatalf("asked once more, for %v, %+v", used, options)
+			s.Request, s.Sigma = req, 10
+			steps, asked := strings.Split(tt.steps, ", "), 0
+			s.Send = func(used []int, options remote.SearchOptions) (*remote.Matchings, error) {
+				if asked == len(steps) {
+					t.Fatalf("one more request, for %v, %+v", used, options)
 				}
-				step := tt.steps[asked]
+				step := strings.Fields(strings.Replace(steps[asked], "all", all, 1) + " 0")
 				asked++
 				options.Sigma = math.Round(options.Sigma*10) / 10
+				var off float64
+				_, _ = fmt.Sscan(step[3], &off)
 				points, line := "", orb.LineString{}
 				for _, i := range used {
 					points += all[i : i+1]
-					line = append(line, row(len(all), step.off)[i])
+					line = append(line, row(len(all), off)[i])
 				}
-				if points != step.points || options != step.options {
-					t.Errorf("request %d: %s, %+v, want %s, %+v", asked, points, options, step.points, step.options)
+				if points != step[0] || options != optionsByName[step[1]] {
+					t.Errorf("request %d: %s, %+v, want %q", asked, points, options, step)
 				}
-				if step.cancel {
-					cancel()
-				}
-				if step.err != nil {
-					return nil, step.err
-				}
-				if step.answer == "" {
+				switch step[2] {
+				case "none":
 					return nil, matching.ErrNoRoute
+				case "gone": // the client goes away meanwhile
+					cancel()
+					return nil, broken
+				case "broken":
+					return nil, broken
 				}
-				return read(matchingsOf(step.answer, line), req, used)
+				return read(matchingsOf(step[2], line), req, used)
 			}
 			m, err := s.Run(ctx)
 			var got string
@@ -353,8 +317,8 @@ func TestSearch(t *testing.T) {
 			if errors.Is(err, matching.ErrNoRoute) {
 				got = noRoute
 			}
-			if got != tt.want || asked != len(tt.steps) {
-				t.Errorf("%s after %d requests, want %s after %d", got, asked, tt.want, len(tt.steps))
+			if got != tt.want || asked != len(steps) {
+				t.Errorf("%s after %d requests, want %s after %d", got, asked, tt.want, len(steps))
 			}
 		})
 	}

@@ -7,7 +7,7 @@
 //   - Search and Matchings make a drive of responses in the format of OSRM's match service.
 //   - Geometry reads GeoJSON.
 //
-// The package knows no engine's requests. Start with Service.Ask, then remote/nominatim for a geocoder and remote/osrm
+// The package knows no engine's requests. Start with Service.Send, then remote/nominatim for a geocoder and remote/osrm
 // for a matcher.
 package remote
 
@@ -139,7 +139,7 @@ type Request struct {
 	Languages   []string // BCP 47 tags for the response, the preferred one first
 }
 
-// Ask sends a request and calls read with the response, whose body is valid until read returns. It returns
+// Send sends a request and calls read with the response, whose body is valid until read returns. It returns
 //
 //   - the error of read or of ctx;
 //   - an *admission.OverloadError if there are too many concurrent exchanges;
@@ -147,7 +147,7 @@ type Request struct {
 //     incomplete, too large or invalid, or if max_calls allows no more.
 //
 // Neither headers nor the IP of the client are sent, except for the trace context of Caddy's `tracing`.
-func (s *Service) Ask(ctx context.Context, req *Request, read func(status int, body []byte) error) error {
+func (s *Service) Send(ctx context.Context, req *Request, read func(status int, body []byte) error) error {
 	calls := s.callsOf(ctx)
 	if calls.exhausted() {
 		return s.tooManyCalls()
@@ -194,7 +194,7 @@ func (s *Service) Ask(ctx context.Context, req *Request, read func(status int, b
 	case rec.overflow:
 		err = InvalidResponse("a response of more than %d bytes", s.MaxResponse)
 	case err != nil:
-		s.logger.Warn("asking the upstreams failed", zap.Error(err))
+		s.logger.Warn("a request to the upstreams failed", zap.Error(err))
 		return failure(err)
 	case rec.status == 0:
 		err = InvalidResponse("no response")
@@ -209,7 +209,7 @@ func (s *Service) Ask(ctx context.Context, req *Request, read func(status int, b
 }
 
 func (s *Service) tooManyCalls() error {
-	s.logger.Warn("one request asks the upstreams too often", zap.Int("max_calls", s.MaxCalls))
+	s.logger.Warn("one request needs more calls to upstreams than max_calls", zap.Int("max_calls", s.MaxCalls))
 	return apierror.BadGateway()
 }
 

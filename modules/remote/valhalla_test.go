@@ -358,28 +358,26 @@ func TestValhallaGaps(t *testing.T) {
 	}
 	f := newValhalla(t)
 	s := modulestest.Start(t, modulestest.Config{Site: valhalla.site("/valhalla", f.URL, "ways off")})
+	allMatched := strings.Repeat("1", len(exact.shape))
 	allButTenth := strings.Repeat("1", 9) + "0" + strings.Repeat("1", 10)
 	for _, tt := range []struct {
 		name    string
-		traces  []exchange // the first one is asked for
-		more    string     // of the request
+		sent    exchange
+		more    string // of the request
+		known   []exchange
 		matched string
 		line    orb.LineString
 		asked   []int // points, each time
 	}{
-		{"no route between the parts", []exchange{silent}, ``, "0000" + strings.Repeat("1", 40), silent.line(t, 1), []int{44, 44, 42}},
-		{"a point in the sea", []exchange{sea, ok}, ``, allButTenth, ok.line(t, 0), []int{20, 20, 19}},
-		{"the first search is wide", []exchange{sea, ok}, `,"radius":30`, allButTenth, ok.line(t, 0), []int{20, 19}},
-		{"times", []exchange{exact}, ``, strings.Repeat("1", len(exact.shape)), exact.line(t, 0), nil},
-		{"times in whole seconds", []exchange{floored, exact}, ``, strings.Repeat("1", len(exact.shape)), nil, nil},
-		{"equal times", []exchange{equal}, ``, strings.Repeat("1", len(exact.shape)), exact.line(t, 0), nil},
+		{"no route", silent, ``, []exchange{silent}, "0000" + strings.Repeat("1", 40), silent.line(t, 1), []int{44, 44, 42}},
+		{"a point in the sea", sea, ``, []exchange{sea, ok}, allButTenth, ok.line(t, 0), []int{20, 20, 19}},
+		{"the first search is wide", sea, `,"radius":30`, []exchange{sea, ok}, allButTenth, ok.line(t, 0), []int{20, 19}},
+		{"times", exact, ``, []exchange{exact}, allMatched, exact.line(t, 0), []int{len(allMatched)}},
+		{"times in whole seconds", floored, ``, []exchange{exact}, allMatched, exact.line(t, 0), []int{len(allMatched)}},
+		{"equal times", equal, ``, []exchange{exact}, allMatched, exact.line(t, 0), []int{len(allMatched)}},
 	} {
-		f.traces = tt.traces
-		if tt.name == "times in whole seconds" { // the positions are the same, and the recorded answer is split by them
-			f.traces = []exchange{exact}
-			tt.line = exact.line(t, 0)
-		}
-		got := readDrive(t, s.Do(http.MethodPost, "/valhalla", "", tt.traces[0].body(tt.more)))
+		f.traces = tt.known
+		got := readDrive(t, s.Do(http.MethodPost, "/valhalla", "", tt.sent.body(tt.more)))
 		if got.matched() != tt.matched {
 			t.Errorf("%s: matched %s, want %s", tt.name, got.matched(), tt.matched)
 		}
@@ -391,7 +389,7 @@ func TestValhallaGaps(t *testing.T) {
 				t.Errorf("%s: times were sent: %s", tt.name, q.members["shape"])
 			}
 		}
-		if tt.asked != nil && !slices.Equal(asked, tt.asked) {
+		if !slices.Equal(asked, tt.asked) {
 			t.Errorf("%s: asked for %v points, want %v", tt.name, asked, tt.asked)
 		}
 	}
@@ -551,7 +549,7 @@ func TestValhallaLimits(t *testing.T) {
 	}
 }
 
-// Whatever is wanted, the service is asked no more often than it may be, and what was found till then is answered. Each
+// The service gets no more than max_calls requests, and the client gets what was found by then. Each
 // profile has its costing model; that for cars can be another one.
 func TestValhallaCallsAndCosting(t *testing.T) {
 	sea, ok := recordedTrace(t, "sea_point_route_osrm"), recordedTrace(t, "ok_route_osrm")

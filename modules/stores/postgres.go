@@ -1,4 +1,3 @@
-// Package pgstore is the Caddy module of the store that several servers share.
 package stores
 
 import (
@@ -30,11 +29,11 @@ func init() { caddy.RegisterModule(new(Postgres)) }
 //
 // Parameter | Meaning | Default
 // ----------|---------|--------
-// `pool_max_conns` | connections of a server, beside one more that hears of changes | 8
-// `connect_timeout` | seconds that one attempt to connect to a host may take | 5
+// `pool_max_conns` | connections of a server, in addition to the listen connection | 8
+// `connect_timeout` | seconds that an attempt to connect to a host may take | 5
 // `pool_max_conn_lifetime`, `pool_max_conn_idle_time` | when connections are replaced | 1 h, 30 min
-// `default_query_exec_mode` | `cache_statement` saves some planning without a pooler | `exec` leaves nothing behind
-// `target_session_attrs` | which of several hosts will do; not a replica, which is behind | `read-write`
+// `default_query_exec_mode` | `cache_statement` saves some planning without a pooler | `exec`
+// `target_session_attrs` | which of several hosts to use; a replica would lag behind | `read-write`
 type Postgres struct {
 	// The connection string: a URL, or keywords such as `host=db.example.com dbname=maps user=maps`, with placeholders.
 	// A password must be a placeholder, percent-encoded in a URL; `{env.MAPS_DATABASE_URL}` can hold all of it.
@@ -54,7 +53,7 @@ func (*Postgres) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "maps.stores.postgres", New: func() caddy.Module { return new(Postgres) }}
 }
 
-// Provision reads the connection string. It connects to nothing, so that a configuration can be checked anywhere.
+// Provision parses the connection string. It does not connect, so that a configuration can be checked anywhere.
 func (m *Postgres) Provision(caddy.Context) error {
 	if err := m.checkWritten(); err != nil {
 		return err
@@ -62,7 +61,7 @@ func (m *Postgres) Provision(caddy.Context) error {
 	repl := caddy.NewReplacer()
 	dsn, err := repl.ReplaceOrErr(m.DSN, true, true)
 	if err != nil {
-		return fmt.Errorf("store postgres: connection string: %w", err) // names the placeholder alone
+		return fmt.Errorf("store postgres: connection string: %w", err) // names only the placeholder
 	}
 	password, err := repl.ReplaceOrErr(m.Password, true, true)
 	if err != nil {
@@ -75,10 +74,10 @@ func (m *Postgres) Provision(caddy.Context) error {
 	return nil
 }
 
-// scheme is what a connection string begins with that is a URL.
+// scheme matches the beginning of a connection string that is a URL.
 var scheme = regexp.MustCompile(`^([a-zA-Z][a-zA-Z0-9+.-]*)://`)
 
-// checkWritten finds what is wrong before any placeholder is replaced.
+// checkWritten validates the configuration before placeholders are replaced.
 func (m *Postgres) checkWritten() error {
 	if m.DSN == "" {
 		return errors.New("store postgres needs a connection string, such as {env.MAPS_DATABASE_URL}")
@@ -95,7 +94,7 @@ func (m *Postgres) checkWritten() error {
 	return nil
 }
 
-// keySecret makes keys that tell nothing about a password, even to somebody who can guess it.
+// keySecret makes keys that say nothing about a password, even if it is guessable.
 var keySecret = func() []byte {
 	secret := make([]byte, sha256.Size)
 	_, _ = rand.Read(secret) // it never fails
@@ -110,11 +109,11 @@ func keyOf(parts ...string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// Key tells stores apart: configurations with the same connection string mean the same store. It cannot be turned
-// back into one.
+// Key identifies the store: configurations with the same connection string share it. It is a keyed hash, so it shows no
+// password.
 func (m *Postgres) Key() string { return m.key }
 
-// Open connects to the database and makes or updates its tables.
+// Open connects to the database and creates or upgrades its tables.
 func (m *Postgres) Open(ctx context.Context, logger *zap.Logger) (*store.Store, error) {
 	opened, err := store.OpenPostgres(ctx, m.config, logger)
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
 
-// TestLiteralPasswords: Caddy shows its configuration to whoever asks the admin endpoint, and saves it.
+// TestLiteralPasswords: Caddy shows its configuration at the admin endpoint, and saves it.
 func TestLiteralPasswords(t *testing.T) {
 	t.Setenv("MAPS_TEST_PASSWORD", "hunter2")
 	for _, refused := range []string{

@@ -11,13 +11,13 @@ var errLiteralPassword = errors.New("a password written into the configuration i
 	"{file./path/to/password}")
 
 var (
-	// onePlaceholder is a value that is nothing but a placeholder whose secret stands elsewhere.
+	// onePlaceholder matches a value that consists of a single placeholder for a secret kept elsewhere.
 	onePlaceholder = regexp.MustCompile(`^\{(file|env)\.[^{}]+\}$`)
-	// passwordKeyword finds passwords among keywords and in the query of a URL.
+	// passwordKeyword matches passwords among keywords and in the query of a URL.
 	passwordKeyword = regexp.MustCompile(`(?i)(?:^|[\s?&])(?:ssl)?password\s*=\s*('(?:[^'\\]|\\.)*'|[^\s&]*)`)
 )
 
-// refuseLiteralPassword looks for a password in a connection string whose placeholders have not been replaced.
+// refuseLiteralPassword refuses a password in a connection string whose placeholders are not replaced yet.
 func refuseLiteralPassword(raw string) error {
 	for _, found := range passwordKeyword.FindAllStringSubmatch(raw, -1) {
 		if value := strings.Trim(found[1], "'"); value != "" && !onePlaceholder.MatchString(value) {
@@ -28,7 +28,7 @@ func refuseLiteralPassword(raw string) error {
 	if !ok {
 		return nil
 	}
-	// The last @ of all: a password that was not encoded may hold any of the signs that end it.
+	// The last @ counts: a password that is not encoded may contain any delimiter.
 	at := strings.LastIndexByte(rest, '@')
 	if at < 0 {
 		return nil

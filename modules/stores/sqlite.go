@@ -1,4 +1,8 @@
-// Package sqlitestore is the Caddy module of the embedded store, the default of the maps app.
+// Package stores has the Caddy modules that open the store of accounts: `maps.stores.sqlite`, the default, for a single
+// server, and `maps.stores.postgres` for several servers. They read the configuration; the stores are in
+// internal/access/store.
+//
+// Start reading at Provision and Open in sqlite.go and postgres.go.
 package stores
 
 import (
@@ -36,8 +40,8 @@ func (*SQLite) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "maps.stores.sqlite", New: func() caddy.Module { return new(SQLite) }}
 }
 
-// Provision finds out which file is meant. It opens and makes nothing, so that a configuration can be checked
-// beside a running server.
+// Provision resolves the path. It opens and creates nothing, so that a configuration can be checked beside a running
+// server.
 func (m *SQLite) Provision(caddy.Context) error {
 	path := caddy.NewReplacer().ReplaceAll(m.Path, "")
 	if m.Path == "" {
@@ -59,11 +63,10 @@ func (m *SQLite) Provision(caddy.Context) error {
 	return nil
 }
 
-// Key returns the absolute path of the file with links resolved: configurations with the same key mean the same
-// store.
+// Key returns the absolute path of the file with links resolved. Configurations with the same key share the store.
 func (m *SQLite) Key() string { return m.key }
 
-// Open opens the file, or makes it.
+// Open opens or creates the file.
 func (m *SQLite) Open(ctx context.Context, logger *zap.Logger) (*store.Store, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -73,7 +76,7 @@ func (m *SQLite) Open(ctx context.Context, logger *zap.Logger) (*store.Store, er
 		return nil, err
 	}
 	logger.Info("opened accounts database", zap.String("path", m.key))
-	if dir := filepath.Dir(m.key); files.OthersMayReplace(dir) { // the operator has made it, so it is not changed
+	if dir := filepath.Dir(m.key); files.OthersMayReplace(dir) { // the operator created it, so its mode stays
 		logger.Warn("others may write to the directory of the accounts database and replace the file: chmod go-w",
 			zap.String("directory", dir))
 	}

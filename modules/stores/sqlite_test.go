@@ -59,7 +59,7 @@ func TestProvisionLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestSQLiteKey: a file has one key, whatever it is called.
+// TestSQLiteKey: a file has one key under any path.
 func TestSQLiteKey(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/tiles/schema"
 )
 
-// rules are what the style specification has for the parts that are in use: the types of layers with their properties,
-// and the operators of expressions with the least number of their arguments.
+// What the style specification has for the parts that are in use: the properties of each type of layer, and the operators
+// of expressions with the least number of their arguments.
 var (
 	properties = map[string]map[string]string{
 		"background": {"background-color": "color"},
@@ -29,40 +29,62 @@ var (
 // A style is as the specification has it, shows layers and kinds that the tiles have, and needs nothing else.
 func TestStyle(t *testing.T) {
 	server, _, _ := start(t, "")
-	text := server.Do("GET", "/tiles/village/style.json", "", "").Body
 	var s struct {
 		Version int
 		Name    string
-		Sources map[string]map[string]any
-		Layers  []map[string]any
+		Sources map[string]struct{ Type, URL string }
+		Layers  []struct {
+			ID, Type, Source string
+			SourceLayer      string `json:"source-layer"`
+			Filter           any
+			Paint            map[string]any
+			Layout           map[string]string
+			MinZoom          float64
+		}
 	}
-	dec := json.NewDecoder(strings.NewReader(text))
+	dec := json.NewDecoder(strings.NewReader(server.Do("GET", "/tiles/village/style.json", "", "").Body))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&s); err != nil {
 		t.Fatal(err)
 	}
-	if source := s.Sources["map"]; s.Version != 8 || len(s.Sources) != 1 || source["type"] != "vector" ||
-		source["url"] != server.URL+"/tiles/village.json" {
+	if source := s.Sources["map"]; s.Version != 8 || len(s.Sources) != 1 || source.Type != "vector" ||
+		source.URL != server.URL+"/tiles/village.json" {
 		t.Errorf("version %d, sources %v", s.Version, s.Sources)
+	}
+	kinds := map[string][]string{}
+	for l := schema.Earth; l <= schema.Pois; l++ {
+		kinds[l.String()] = schema.Kinds(l)
 	}
 	drawn, ids := map[string]bool{}, map[string]bool{}
 	for _, l := range s.Layers {
-		id := l["id"].(string)
-		kind := l["type"].(string)
-		if ids[id] || properties[kind] == nil || (kind == "background") != (l["source"] == nil) {
-			t.Errorf("%s is twice there, or of type %s, or of source %v", id, kind, l["source"])
+		if ids[l.ID] || properties[l.Type] == nil || (l.Type == "background") != (l.Source == "") ||
+			l.SourceLayer != "" && kinds[l.SourceLayer] == nil {
+			t.Errorf("%+v is twice there, or of an unknown type or layer", l)
 		}
-		ids[id] = true
-		if of, ok := l["source-layer"].(string); ok {
-			drawn[of] = true
-			checkFilter(t, id, of, l["filter"])
+		ids[l.ID], drawn[l.SourceLayer] = true, true
+		checkExpression(t, l.ID, l.Filter, kinds[l.SourceLayer])
+		for name, value := range l.Paint {
+			text, isText := value.(string)
+			list, isList := value.([]any)
+			switch properties[l.Type][name] {
+			case "color":
+				isText = isText && color.MatchString(text)
+			case "number":
+				_, number := value.(float64)
+				isText = number || isList
+				checkExpression(t, l.ID+" "+name, value, nil)
+			case "array":
+				isText = isList && !slices.ContainsFunc(list, func(v any) bool { _, ok := v.(float64); return !ok })
+			default:
+				isText = false
+			}
+			if !isText {
+				t.Errorf("%s: %s is %v", l.ID, name, value)
+			}
 		}
-		for name, value := range l["paint"].(map[string]any) {
-			checkValue(t, id+" "+name, properties[kind][name], value)
-		}
-		for name, value := range asObject(l["layout"]) {
-			if kind != "line" || !slices.Contains(layouts[name], value.(string)) {
-				t.Errorf("%s: %s is %v", id, name, value)
+		for name, value := range l.Layout {
+			if l.Type != "line" || !slices.Contains(layouts[name], value) {
+				t.Errorf("%s: %s is %v", l.ID, name, value)
 			}
 		}
 	}
@@ -70,101 +92,42 @@ func TestStyle(t *testing.T) {
 		if !drawn[layer] {
 			t.Errorf("%s is not drawn", layer)
 		}
-		delete(drawn, layer)
-	}
-	if len(drawn) > 0 {
-		t.Errorf("there are no layers %v", drawn)
 	}
 }
 
-func asObject(value any) map[string]any {
-	object, _ := value.(map[string]any)
-	return object
-}
-
-// checkFilter looks at a filter, whose kinds the layer has to have.
-func checkFilter(t *testing.T, id, of string, filter any) {
-	t.Helper()
-	checkExpression(t, id, filter)
-	known := map[string][]string{}
-	for l := schema.Earth; l <= schema.Pois; l++ {
-		known[l.String()] = schema.Kinds(l)
-	}
-	for _, e := range inExpressions(filter) {
-		if e[1].([]any)[1] != "kind" {
-			continue
-		}
-		for _, kind := range e[2].([]any)[1].([]any) {
-			if !slices.Contains(known[of], kind.(string)) {
-				t.Errorf("%s: layer %s has no kind %v", id, of, kind)
-			}
-		}
-	}
-}
-
-// inExpressions are those of the operator "in".
-func inExpressions(value any) (found [][]any) {
-	e, ok := value.([]any)
-	if !ok || len(e) == 0 {
-		return nil
-	}
-	if e[0] == "in" {
-		return [][]any{e}
-	}
-	for _, part := range e[1:] {
-		found = append(found, inExpressions(part)...)
-	}
-	return found
-}
-
-func checkExpression(t *testing.T, where string, value any) {
+// checkExpression checks operators, the order of stops, and that a layer has the kinds of its filter.
+func checkExpression(t *testing.T, where string, value any, kinds []string) {
 	t.Helper()
 	e, ok := value.([]any)
 	if !ok {
 		return
 	}
 	operator, _ := e[0].(string)
-	least, known := operators[operator]
-	if !known || len(e)-1 < least {
+	if least, known := operators[operator]; !known || len(e)-1 < least {
 		t.Errorf("%s: %v", where, e)
 		return
 	}
 	switch operator {
 	case "literal":
 		return
-	case "interpolate":
-		last := -1.0
-		for i := 3; i < len(e); i += 2 {
-			if zoom, ok := e[i].(float64); !ok || zoom <= last || i+1 == len(e) {
-				t.Errorf("%s: the stops are not in order: %v", where, e)
-			} else {
-				last = zoom
+	case "in":
+		if e[1].([]any)[1] == "kind" {
+			for _, kind := range e[2].([]any)[1].([]any) {
+				if !slices.Contains(kinds, kind.(string)) {
+					t.Errorf("%s: the layer has no kind %v", where, kind)
+				}
 			}
+		}
+	case "interpolate":
+		for i, last := 3, -1.0; i < len(e); i += 2 {
+			zoom, ok := e[i].(float64)
+			if !ok || zoom <= last || i+1 == len(e) {
+				t.Errorf("%s: the stops are not in order: %v", where, e)
+			}
+			last = zoom
 		}
 	}
 	for _, part := range e[1:] {
-		checkExpression(t, where, part)
-	}
-}
-
-func checkValue(t *testing.T, where, kind string, value any) {
-	t.Helper()
-	switch kind {
-	case "color":
-		if text, ok := value.(string); !ok || !color.MatchString(text) {
-			t.Errorf("%s: %v", where, value)
-		}
-	case "number":
-		if _, ok := value.(float64); !ok {
-			checkExpression(t, where, value)
-		}
-	case "array":
-		for _, number := range value.([]any) {
-			if _, ok := number.(float64); !ok {
-				t.Errorf("%s: %v", where, value)
-			}
-		}
-	default:
-		t.Errorf("%s is no property", where)
+		checkExpression(t, where, part, kinds)
 	}
 }

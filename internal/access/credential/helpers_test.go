@@ -215,9 +215,9 @@ func (w *world) refusedAccess(t testing.TB, what string, reason refusal, tokens 
 }
 
 // refused checks that a token was refused for a reason.
-func refused(t testing.TB, what string, err error, reason refusal) {
+func refused(t testing.TB, what string, err, reason error) {
 	t.Helper()
-	if !errors.Is(err, ErrInvalid) || err.Error() != reason.text {
+	if !errors.Is(err, ErrInvalid) || err.Error() != reason.Error() {
 		t.Errorf("%s: error %v, want an invalid token because %q", what, err, reason)
 	}
 }

@@ -110,7 +110,7 @@ func TestRotation(t *testing.T) {
 	// Then it is not, also where rotation was switched off since: the grant ends, and all that came of it.
 	w.age(account.RetryWindow + time.Second)
 	got, err := w.refresh(tokens.Refresh, RefreshOptions{})
-	refused(t, "an old refresh token", err, ErrReused.(refusal))
+	refused(t, "an old refresh token", err, ErrReused)
 	same(t, "tokens", Tokens{Grant: tokens.Grant, Client: app.ID, Server: app.ID, Organization: "org"}, got)
 	for _, refresh := range chain {
 		_, err := w.refresh(refresh, RefreshOptions{Rotate: true})
@@ -121,7 +121,7 @@ func TestRotation(t *testing.T) {
 	must(w.refresh(bystander.Refresh, RefreshOptions{Rotate: true}))
 	w.age(-time.Hour)
 	_, err = w.refresh(bystander.Refresh, RefreshOptions{})
-	refused(t, "by another clock", err, ErrReused.(refusal))
+	refused(t, "by another clock", err, ErrReused)
 }
 
 // age makes it that much longer ago that refresh tokens were replaced.

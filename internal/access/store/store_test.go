@@ -20,16 +20,11 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/testkit/pgtest"
 )
 
-func TestMain(m *testing.M) {
-	if path := os.Getenv(crashVariable); path != "" {
-		crash(path)
-		return
-	}
-	os.Exit(pgtest.Main(m))
-}
+func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
 
 // each runs a test on an empty store of each kind.
 func each(t *testing.T, test func(t *testing.T, s *Store)) {
+	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
 		test(t, openSQLite(t, filepath.Join(t.TempDir(), "accounts.db")))

@@ -335,7 +335,7 @@ func TestStoreDown(t *testing.T) {
 	same(t, "passed afterwards", 20, w.passed(t, 30, c, l))
 }
 
-// TestOvershoot: two servers let no more requests through beyond a quota than docs/usage.md says, at any flush interval.
+// TestOvershoot: two servers let no more requests through beyond a quota than docs/run/limits.md says, at any flush interval.
 func TestOvershoot(t *testing.T) {
 	const rate = 250 // requests per second and server
 	for _, seconds := range []int64{1, 10} {

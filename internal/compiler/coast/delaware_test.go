@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
-	"reflect"
 	"testing"
 
 	"github.com/paulmach/orb"
@@ -15,28 +14,15 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/testkit/osmtest"
 	"github.com/mapsedge/caddy-maps/internal/testkit/tilestest"
 	"github.com/mapsedge/caddy-maps/internal/tiles/clip"
-	"github.com/mapsedge/caddy-maps/internal/tiles/mapfile"
 )
 
-// TestDelaware compares random positions near the coast with which side of the nearest part of it they are on. With little
-// memory the map is the same.
+// TestDelaware compares random positions near the coast with which side of the nearest part of it they are on.
 func TestDelaware(t *testing.T) {
 	testkit.Whole(t)
 	t.Parallel()
-	c, sparing, all := New(openDir(t, 1<<28)), New(openDir(t, 1)), new(osmtest.Recorder)
-	e := osmtest.Read(t, []string{testkit.Extract(t, testkit.Delaware)}, c, sparing, all)
+	c, all := New(openDir(t, 1<<28)), new(osmtest.Recorder)
+	e := osmtest.Read(t, []string{testkit.Extract(t, testkit.Delaware)}, c, all)
 	m := finish(t, c, e.Tiles)
-	other := finish(t, sparing, e.Tiles)
-	if m.pyramid.Len() != other.pyramid.Len() || m.coast.pieces.Len() != other.coast.pieces.Len() {
-		t.Fatal("with less memory the map differs")
-	}
-	for i := range m.pyramid.Len() {
-		key := m.pyramid.Key(i)
-		at := mapfile.Tile{Z: cellZoom - uint8(key>>56), X: uint32(key>>28) & (1<<28 - 1), Y: uint32(key) & (1<<28 - 1)}
-		if key != other.pyramid.Key(i) || !reflect.DeepEqual(m.kept(i, at), other.kept(i, at)) {
-			t.Fatalf("with less memory %v differs", at)
-		}
-	}
 	type segment struct{ ax, ay, dx, dy, length2 float64 }
 	var segments []segment
 	for _, w := range all.Ways {
@@ -135,14 +121,5 @@ func TestDelaware(t *testing.T) {
 				t.Errorf("%s is land: %t, at zoom %d", place.name, !place.land, z)
 			}
 		}
-	}
-}
-
-// BenchmarkMap makes the map of a small extract: most of the time is for the outlines of the world around it.
-func BenchmarkMap(b *testing.B) {
-	for b.Loop() {
-		c := New(openDir(b, 1<<28))
-		e := osmtest.Read(b, []string{testkit.Extract(b, testkit.Delaware)}, c)
-		finish(b, c, e.Tiles)
 	}
 }

@@ -79,28 +79,3 @@ func TestQuarters(t *testing.T) {
 		}
 	})
 }
-
-// TestSettle: along the border of a tile land and ocean alternate, for any pieces of coast.
-func TestSettle(t *testing.T) {
-	square := mapfile.Tile{Z: 12, X: 1000, Y: 1500}
-	s, size := square.Rect(), square.Size()
-	rapid.Check(t, func(t *rapid.T) {
-		point := rapid.Custom(func(t *rapid.T) geo.Projected {
-			return geo.Projected{X: s.Min.X + size/4*rapid.Int32Range(0, 4).Draw(t, "x"),
-				Y: s.Min.Y + size/4*rapid.Int32Range(0, 4).Draw(t, "y")}
-		})
-		var pieces []clip.Line
-		for _, p := range rapid.SliceOfN(rapid.SliceOfN(point, 2, 8), 0, 8).Draw(t, "pieces") {
-			if p = slices.Compact(p); len(p) > 1 {
-				pieces = append(pieces, p)
-			}
-		}
-		settled := settle(s, pieces)
-		events := settled.events()
-		for i, e := range events {
-			if e.place < 0 || i > 0 && e.end == events[i-1].end {
-				t.Fatalf("%+v of %v", events, settled.Lines)
-			}
-		}
-	})
-}

@@ -8,12 +8,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
-	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/internal/testkit/osmtest"
 	"github.com/mapsedge/caddy-maps/internal/testkit/placestest"
@@ -173,44 +171,5 @@ func TestDelaware(t *testing.T) {
 	}
 	if !reflect.DeepEqual(read[0], read[1]) {
 		t.Error("reading again gives other features")
-	}
-}
-
-// TestRecords: features and interpolations come back as they were added, in their order.
-func TestRecords(t *testing.T) {
-	t.Parallel()
-	ring := func(x, y float64) orb.Ring { return orb.Ring{{x, y}, {x + 0.5, y}, {x, y + 0.25}, {x, y}} }
-	hole := func(x, y float64) orb.Ring { return orb.Ring{{x, y}, {x, y + 0.25}, {x + 0.5, y}, {x, y}} }
-	features := []*placestest.Feature{
-		{Kind: region.KindNode, ID: 1<<58 + 1, Tags: placestest.TagsOf("name=A, shop=bakery"), Geometry: orb.Point{-180, 90}},
-		{Kind: region.KindNode, ID: -7, Geometry: orb.Point{180, -90}},
-		{Kind: region.KindWay, ID: 1, Tags: placestest.TagsOf("name=A"), Geometry: orb.LineString{{179.9999999, 0}, {179.9999998, 0}}},
-		{Kind: region.KindWay, ID: 2, Tags: placestest.TagsOf("building=yes"),
-			Geometry: orb.Polygon{ring(8, 50), hole(8.125, 50.125)}, Entrances: []orb.Point{{8, 50}, {8.5, 50}}},
-		{Kind: region.KindRelation, ID: 2, Geometry: orb.MultiPolygon{{ring(1, 2), hole(3, 4)}, {ring(5, 6)}}},
-	}
-	lines := []*placestest.Interpolation{
-		{Tags: placestest.TagsOf("addr:street=A"), Interpolation: objects.Interpolation{
-			Way: 9, Line: orb.LineString{{8, 50}, {8.1, 50.1}, {8.2, 50}}, Nodes: []int64{900, -5, 1 << 60},
-			Numbers: []int32{1, objects.NoNumber, 99_999}, Step: 2, Parity: objects.Odd}},
-		{Interpolation: objects.Interpolation{Way: 1 << 57, Line: orb.LineString{{-8, -50}, {-8.1, -50.1}},
-			Nodes: []int64{1, 2}, Numbers: []int32{0, 10}, Step: 100}},
-	}
-	d := newData(t)
-	for _, f := range features {
-		if err := placestest.Add(d, f); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, line := range lines {
-		if err := placestest.AddInterpolation(d, *line); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if diff := cmp.Diff(features, slices.Collect(placestest.All(d)), cmpopts.EquateEmpty()); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff(lines, slices.Collect(placestest.Interpolations(d)), cmpopts.EquateEmpty()); diff != "" {
-		t.Error(diff)
 	}
 }

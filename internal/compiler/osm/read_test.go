@@ -18,20 +18,11 @@ import (
 	"github.com/paulmach/orb"
 	"github.com/paulmach/orb/planar"
 
-	"github.com/mapsedge/caddy-maps/internal/base/pipeline"
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/internal/testkit/osmtest"
 )
-
-func BenchmarkDelaware(b *testing.B) {
-	path := testkit.Extract(b, testkit.Delaware)
-	b.ReportAllocs()
-	for b.Loop() {
-		osmtest.Read(b, []string{path}, new(osmtest.Recorder))
-	}
-}
 
 // TestDelaware compares the largest areas of a real extract with what libosmium makes of it.
 func TestDelaware(t *testing.T) {
@@ -302,54 +293,6 @@ func TestFailingConsumers(t *testing.T) {
 			&failing{at: at})
 		if !errors.Is(err, errFailing) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", at, err)
-		}
-	}
-}
-
-// TestStages: all stages are reported from nothing to their end, and reading can be cancelled in each.
-func TestStages(t *testing.T) {
-	t.Parallel()
-	small, large := osmtest.Crossing.File(t), testkit.Extract(t, testkit.Delaware)
-	for _, paths := range [][]string{{small}, {small, small}, {large}} {
-		want := []string{"nodes", "ways", "areas"}
-		if len(paths) > 1 {
-			want = append([]string{"versions"}, want...)
-		}
-		var stages []string
-		reports, ended := 0, true
-		read := func(ctx context.Context, report func(stage string, done, total int64)) error {
-			_, err := osm.Read(ctx, osmtest.Dir(t), paths, pipeline.NewBar(report), new(osmtest.Recorder))
-			return err
-		}
-		var last int64
-		err := read(t.Context(), func(stage string, done, total int64) {
-			if len(stages) == 0 || stage != stages[len(stages)-1] {
-				if !ended {
-					t.Errorf("%s before the end of %v", stage, stages)
-				}
-				stages, last = append(stages, stage), 0
-			}
-			if done < last || done > total {
-				t.Errorf("%s: %d of %d after %d", stage, done, total, last)
-			}
-			reports, last, ended = reports+1, done, done == total
-		})
-		if diff := cmp.Diff(want, stages); diff != "" || err != nil || !ended || paths[0] == large && reports < 8 {
-			t.Errorf("%d reports, %v: %s", reports, err, diff)
-		}
-		if paths[0] == large && testkit.Little() {
-			continue
-		}
-		for _, stage := range want {
-			ctx, cancel := context.WithCancel(t.Context())
-			err := read(ctx, func(at string, _, _ int64) {
-				if at == stage {
-					cancel()
-				}
-			})
-			if cancel(); !errors.Is(err, context.Canceled) {
-				t.Errorf("%v cancelled in %s: %v", paths, stage, err)
-			}
 		}
 	}
 }

@@ -12,25 +12,21 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/testkit/osmtest"
 )
 
-// batch is a batch that is full with one object.
-type batch struct{ add func() }
+// batch is a batch that is full with one object, and takes until the scan is cancelled.
+type batch struct{ scan context.Context }
 
 func (b batch) Add(*osmfile.Object) bool {
-	b.add()
+	<-b.scan.Done()
 	return true
 }
 
-// scanNodes scans a file of a hundred nodes, each in a block of its own. None of the scan's goroutines may go on after it.
-func scanNodes(ctx context.Context, t *testing.T, add func(), each func(osmfile.Batch) error) error {
+// TestCancelBusyScan: a scan that is cancelled while all workers are busy and more blocks wait for them ends, with all of
+// its goroutines. The file has a hundred nodes, each in a block of its own.
+func TestCancelBusyScan(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	node := osmtest.DenseNodes([]int64{1}, []int64{1}, []int64{1}, [][]uint64{nil})
 	block := osmtest.Block("OSMData", osmtest.Primitive(osmtest.StringTable(""), node), false)
 	content := string(osmtest.Header(0)) + strings.Repeat(string(block), 100)
-	return osmfile.InMemory(t, content).Scan(ctx, osmfile.Nodes, func() osmfile.Batch { return batch{add} }, each)
-}
-
-// TestCancelBusyScan: a scan that is cancelled while all workers are busy and more blocks wait for them ends.
-func TestCancelBusyScan(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, workers := range []int{1, 2, 3, 8} {
 		runtime.GOMAXPROCS(workers)
 		synctest.Test(t, func(t *testing.T) {
@@ -38,7 +34,8 @@ func TestCancelBusyScan(t *testing.T) {
 			defer cancel()
 			done := make(chan error)
 			go func() {
-				done <- scanNodes(ctx, t, func() { <-ctx.Done() }, func(osmfile.Batch) error { return nil })
+				wait := func() osmfile.Batch { return batch{ctx} }
+				done <- osmfile.InMemory(t, content).Scan(ctx, osmfile.Nodes, wait, func(osmfile.Batch) error { return nil })
 			}()
 			synctest.Wait() // until all workers are busy
 			cancel()
@@ -47,20 +44,4 @@ func TestCancelBusyScan(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestFailingScan: an error of the function that takes the batches ends a scan.
-func TestFailingScan(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		failed, n := errors.New("failed"), 0
-		err := scanNodes(t.Context(), t, func() {}, func(osmfile.Batch) error {
-			if n++; n == 3 {
-				return failed
-			}
-			return nil
-		})
-		if err != failed || n != 3 {
-			t.Error(n, err)
-		}
-	})
 }

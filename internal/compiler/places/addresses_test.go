@@ -183,10 +183,10 @@ func TestSettlements(t *testing.T) {
 // TestInterpolatedAddresses: an interpolated house has an address like any other, and so have those at the ends.
 func TestInterpolatedAddresses(t *testing.T) {
 	t.Parallel()
-	for tags, want := range map[string]string{
-		"addr:street=Elm Street": "12 Elm Street",
-		"addr:place=Moor":        "12, hamlet Moor",
-		"":                       "12 South Road", // which is beside the line
+	for tags, want := range map[string][2]string{ // its name and its address
+		"addr:city=Salina, addr:postcode=67401, addr:street=Elm Street": {"12 Elm Street", "12 Elm Street, city Salina, 67401"},
+		"addr:place=Moor": {"12 Moor", "12, hamlet Moor"},
+		"":                {"12 South Road", "12 South Road"}, // which is beside the line
 	} {
 		// The end at number 14 is nearer to North Road.
 		w := new(placestest.World).Draw("n10 -1 0 addr:housenumber=10 / n11 1 0 addr:housenumber=14 / w30 -3 -0.15 3 -0.15 " + south + " / w31 1.05 -1 1.05 1 " + north)
@@ -197,8 +197,8 @@ func TestInterpolatedAddresses(t *testing.T) {
 		}
 		x := geocodingtest.Build(t, w.Cover())
 		got := geocodingtest.PlaceOf(t, x, region.KindWay, 9)
-		if address := line(&got.Address); address != want {
-			t.Errorf("%q: %q, want %q", tags, address, want)
+		if is := [2]string{got.Name, line(&got.Address)}; is != want || got.Category != "place" || got.Type != "house" {
+			t.Errorf("%q: %+v, want %q", tags, got, want)
 		}
 		if end := geocodingtest.Ask(t, x, placestest.At(1, 0), 1)[0]; tags == "" && end.Name != "14 South Road" {
 			t.Errorf("the end is %q", end.Name)

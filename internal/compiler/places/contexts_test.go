@@ -64,6 +64,23 @@ func at(runs []run, p orb.Point) run {
 	return runs[i]
 }
 
+// checkAt fails if what the runs have of a position is wrong, and returns how many areas are around its tile.
+func checkAt(t *testing.T, areas []geometry.Geometry, runs []run, p orb.Point) (whole int) {
+	t.Helper()
+	o, r := geometry.NewOrigin(p), at(runs, p)
+	for n := range areas {
+		inside := geometry.Holds(&areas[n].Box, &o) && areas[n].Contains(&o)
+		around, crossing := slices.Contains(r.around, uint32(n)), slices.Contains(r.crossing, uint32(n))
+		if around && (crossing || !inside) || inside && !around && !crossing {
+			t.Fatalf("%v: inside area %d is %v, which is around it: %v, and comes through: %v", p, n, inside, around, crossing)
+		}
+		if around {
+			whole++
+		}
+	}
+	return whole
+}
+
 // TestRaster: an area around a tile contains all positions in it. An area that is neither around it nor has its outline
 // through it contains none.
 func TestRaster(t *testing.T) {
@@ -92,18 +109,7 @@ func TestRaster(t *testing.T) {
 		whole := 0
 		for range 2000 {
 			p := orb.Point{middle[0] + (rng.Float64()*2.2-1.1)*degrees, middle[1] + (rng.Float64()*2.2-1.1)*degrees}
-			o, r := geometry.NewOrigin(p), at(runs, p)
-			for n := range areas {
-				inside := areas[n].Contains(&o)
-				around, crossing := slices.Contains(r.around, uint32(n)), slices.Contains(r.crossing, uint32(n))
-				if around && (crossing || !inside) || inside && !around && !crossing {
-					t.Fatalf("%v: inside area %d is %v, which is around it: %v, and comes through: %v", p, n, inside, around,
-						crossing)
-				}
-				if around {
-					whole++
-				}
-			}
+			whole += checkAt(t, areas, runs, p)
 		}
 		if degrees > 1 && whole < 500 {
 			t.Errorf("%g degrees: only %d positions have something around their tiles", degrees, whole)
@@ -140,11 +146,7 @@ func TestEverywhere(t *testing.T) {
 				if rng.IntN(3) == 0 {
 					p = orb.Point{[]float64{180, -180, 179.99999, -179.99999}[rng.IntN(4)], rng.Float64()*10 - 21}
 				}
-				o, r := geometry.NewOrigin(p), at(runs, p)
-				if holds := geometry.Holds(&g.Box, &o); g.Contains(&o) && holds && len(r.around)+len(r.crossing) == 0 ||
-					!g.Contains(&o) && len(r.around) > 0 && holds {
-					t.Errorf("%v: %v, inside: %v", p, r, g.Contains(&o))
-				}
+				checkAt(t, []geometry.Geometry{g}, runs, p)
 			}
 			for _, p := range c.out {
 				if r := at(runs, p); len(r.around)+len(r.crossing) > 0 {

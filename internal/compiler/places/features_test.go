@@ -1,6 +1,10 @@
 package places_test
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -8,9 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/objects"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
+	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/testkit/geocodingtest"
 	"github.com/mapsedge/caddy-maps/internal/testkit/placestest"
 )
@@ -115,24 +119,50 @@ func TestStreetInLanguages(t *testing.T) {
 	}
 }
 
-func TestInterpolatedHouses(t *testing.T) {
-	var w placestest.World
-	w.Interpolations = []placestest.Interpolation{{
-		Tags: placestest.Tags("addr:city=Salina, addr:postcode=67401, addr:street=Elm Street"),
-		Interpolation: objects.Interpolation{Way: 9, Line: placestest.Line(0, 0, 2, 0, 4, 0),
-			Numbers: []int32{10, objects.NoNumber, 18}, Step: 2},
-	}}
+// TestFarApart: objects are found that lie anywhere on the Earth, with any id, between long lines. What a block says of
+// them takes all of its bits.
+func TestFarApart(t *testing.T) {
+	t.Parallel()
+	w := new(placestest.World)
+	var line orb.LineString
+	for i := range 100_000 {
+		line = append(line, orb.Point{float64(i%359) - 179.0000001, float64(i%170)/2 - 60.0000003})
+	}
+	want := map[int64]orb.Point{-7: {180, -90}, 0: {-180, -90}, 1<<58 + 1: {-180, 90}, 1: {0, 0}}
+	for i := range int64(placefile.Fanout - len(want) - 3) {
+		want[i+2] = orb.Point{float64(i) * 1.2345671, 89.1234567}
+	}
+	for id, at := range want {
+		w.Node(id, at, "amenity=cafe, name=Bean")
+	}
+	for id := range int64(3) {
+		w.Way(1<<57+id, line, "name=Run, waterway=river")
+	}
 	x := geocodingtest.Build(t, w.Cover())
-	// 12, 14 and 16 stand at a quarter, a half and three quarters; the ends are nodes of their own.
-	got := geocodingtest.Ask(t, x, placestest.At(2.9, 0.1), 5)
-	want := []geocoding.Place{{
-		ID: "way:9", Name: "16 Elm Street", DisplayName: "16 Elm Street, Salina, United States", Category: "place",
-		Type:     "house",
-		Location: placestest.At(3, 0), Distance: 14.12,
-		Address: geocoding.Address{HouseNumber: "16", Street: "Elm Street", City: "Salina", Postcode: "67401",
-			Country: "United States", CountryCode: "USA"},
-	}}
-	if diff := cmp.Diff(want, got, placestest.Approximate); diff != "" {
-		t.Error(diff)
+	for id, at := range want {
+		got := geocodingtest.Ask(t, x, at, 5, "cafe")
+		if !slices.ContainsFunc(got, func(p geocoding.Place) bool { return p.ID == geocodingtest.ID(region.KindNode, id) && p.Distance < 0.1 }) {
+			t.Errorf("node %d at %v: %+v", id, at, got)
+		}
+	}
+	if got := geocodingtest.Ask(t, x, line[0], 5, "river"); len(got) != 3 || got[2].Distance > 0.1 {
+		t.Errorf("the lines: %+v", got)
+	}
+}
+
+// TestSize: what many features have in common is there once.
+func TestSize(t *testing.T) {
+	t.Parallel()
+	const n = 3200
+	long := strings.Repeat("x", 4000)
+	w := new(placestest.World)
+	for i := range n {
+		w.Node(int64(i), placestest.At(float64(i)*1e-4, 0), strings.ReplaceAll(
+			fmt.Sprint("addr:housenumber=x, addr:street=x, amenity=x, name=x, name:de=x, addr:city=", i%10), "=x", "="+long))
+	}
+	path := filepath.Join(t.TempDir(), "test.region")
+	geocodingtest.Write(t, path, w)
+	if info, err := os.Stat(path); err != nil || info.Size() > n*40 {
+		t.Errorf("%d bytes each, %v", info.Size()/n, err)
 	}
 }

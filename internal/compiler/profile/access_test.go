@@ -45,7 +45,7 @@ func modesIn(text string) (m region.Modes) {
 	return m
 }
 
-// TestAccess: who may travel along ways, in each direction.
+// TestAccess: who may travel along ways, in each direction. What no one may travel is no road.
 func TestAccess(t *testing.T) {
 	for _, test := range []struct {
 		forward, backward string
@@ -146,11 +146,28 @@ func TestAccess(t *testing.T) {
 		{"b", "b", []string{"highway=construction construction=cycleway bicycle=yes"}},
 		{"cbf", "cbf", []string{"route=ferry", "route=shuttle_train", "route=shuttle_train railway=rail", "route=road;ferry"}},
 		{"bf", "bf", []string{"route=shuttle_train motor_vehicle=no", "route=ferry motor_vehicle=no"}},
+		// What is no road, for now or at all, and what is one nevertheless.
+		{"", "", []string{"", "building=yes", "highway=construction construction=primary", "highway=proposed", "highway=bus_stop",
+			"highway=services", "highway=rest_area", "route=bus", "railway=rail", "highway=raceway",
+			"highway=abandoned route=ferry", "highway=services access=yes", "highway=construction motor_vehicle=yes",
+			"route=train", "leisure=pitch", "man_made=bridge", "highway=primary winter_road=yes",
+			"highway=construction construction=minor", "highway=pier", "highway=unclassified ice_road=yes",
+			"highway=track ice_road=yes foot=yes", "route=ferry winter_road=yes", "highway=primary construction=yes",
+			"highway=primary construction=primary", "highway=footway construction=yes", "route=ferry construction=yes",
+			"highway=proposed proposed=secondary", "highway=residential impassable=yes", "highway=path status=impassable",
+			"building=yes name=House", "type=multipolygon highway=pedestrian access=private", "type=multipolygon landuse=grass",
+			"type=multipolygon highway=construction construction=pedestrian"}},
+		{"cbf", "cbf", []string{"highway=primary construction=no", "highway=primary construction=minor", "highway=primary construction=widening",
+			"highway=primary winter_road=no ice_road=no", "highway=primary proposed=no", "highway=primary proposed=yes",
+			"highway=tertiary proposed=secondary", "highway=primary status=passable", "type=multipolygon highway=service area=no"}},
+		// The outlines of relations.
+		{"f", "f", []string{"type=multipolygon highway=pedestrian"}},
+		{"bf", "bf", []string{"type=multipolygon highway=service area=yes"}},
 	} {
 		for _, tags := range test.tags {
-			forward, backward := accessOf(tagsOf(tags))
-			if forward.open != modesIn(test.forward) || backward.open != modesIn(test.backward) {
-				t.Errorf("%s: %03b and %03b, want %q and %q", tags, forward.open, backward.open, test.forward, test.backward)
+			r, ok := RoadOf(tagsOf(tags))
+			if r.Forward != modesIn(test.forward) || r.Backward != modesIn(test.backward) || ok != (r.Forward|r.Backward != 0) {
+				t.Errorf("%s: %03b and %03b, %v; want %q and %q", tags, r.Forward, r.Backward, ok, test.forward, test.backward)
 			}
 		}
 	}

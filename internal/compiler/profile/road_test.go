@@ -47,11 +47,6 @@ func TestRoads(t *testing.T) {
 			t.Errorf("%s: %s", text, diff)
 		}
 	}
-	for _, text := range []string{"building=yes name=House", "highway=residential access=no", ""} {
-		if r, ok := RoadOf(tagsOf(text)); ok {
-			t.Errorf("%s: %+v", text, r)
-		}
-	}
 	r, _ := RoadOf(tags.Of(osm.Tags{{Key: "highway", Value: "road"}, {Key: "name", Value: "a\xff"}, {Key: "ref", Value: "\xff"}}))
 	if !utf8.ValidString(r.Name) || !utf8.ValidString(r.Ref) || r.Name == "" {
 		t.Errorf("%q, %q", r.Name, r.Ref)

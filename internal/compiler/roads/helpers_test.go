@@ -40,7 +40,6 @@ func read(t testing.TB, s osmtest.Sketch) *content {
 		}
 		content.roads = append(content.roads, full)
 	}
-	content.check(t)
 	return content
 }
 
@@ -48,33 +47,6 @@ func read(t testing.TB, s osmtest.Sketch) *content {
 func (c *content) id(node uint32) int64 {
 	n := c.data.Nodes.Slice()[node]
 	return int64(n.Lat/100_000*10 + n.Lon/100_000)
-}
-
-// check checks what package network relies on.
-func (c *content) check(t testing.TB) {
-	t.Helper()
-	for i, r := range c.roads {
-		if i > 0 && c.roads[i-1].Way > r.Way {
-			t.Errorf("roads are not sorted")
-		}
-		if len(r.nodes) < 2 || r.Forward|r.Backward == 0 ||
-			min(r.SpeedForward, r.SpeedBackward, r.BicycleSpeed, r.FootSpeed) < 1 ||
-			r.DestinationForward&^r.Forward != 0 || r.DestinationBackward&^r.Backward != 0 ||
-			r.PrivateForward&^r.DestinationForward != 0 || r.PrivateBackward&^r.DestinationBackward != 0 {
-			t.Errorf("road %+v", r)
-		}
-	}
-	for _, r := range c.data.Restrictions {
-		if (r.ViaNode == network.NoNode) == (len(r.ViaWays) == 0) || r.Modes == 0 ||
-			r.ViaNode != network.NoNode && int(r.ViaNode) >= c.data.Nodes.Len() {
-			t.Errorf("restriction %+v", r)
-		}
-	}
-	for i, s := range c.data.Special.Slice() {
-		if int(s.Node) >= c.data.Nodes.Len() || i > 0 && c.data.Special.Slice()[i-1].Node >= s.Node {
-			t.Errorf("special node %+v", s)
-		}
-	}
 }
 
 // modesOf writes modes as "cbf": car, bicycle, foot.

@@ -37,8 +37,8 @@ type FeatureTags []Tag
 // Tag is one tag.
 type Tag struct{ Key, Value string }
 
-// TagsOf reads "key=value, key=value"; a | in a value means a comma.
-func TagsOf(text string) (t FeatureTags) {
+// Tags reads "key=value, key=value"; a | in a value means a comma.
+func Tags(text string) (t FeatureTags) {
 	for part := range strings.SplitSeq(text, ",") {
 		k, v, _ := strings.Cut(strings.TrimSpace(part), "=")
 		t = append(t, Tag{k, strings.ReplaceAll(v, "|", ",")})
@@ -80,8 +80,8 @@ type Interpolation struct {
 	Tags FeatureTags
 }
 
-// AddInterpolation adds an interpolation to data.
-func AddInterpolation(d *objects.Data, line Interpolation) (err error) {
+// addInterpolation adds an interpolation to data.
+func addInterpolation(d *objects.Data, line Interpolation) (err error) {
 	line.Interpolation.Tags, err = line.Tags.numbers(d.Texts)
 	return cmp.Or(err, d.Interpolations.Add(&line.Interpolation))
 }

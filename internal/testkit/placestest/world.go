@@ -75,7 +75,7 @@ func (w *World) Data(t testing.TB) *objects.Data {
 		for len(complete.Numbers) < len(line.Line) {
 			complete.Numbers = append(slices.Clone(complete.Numbers), objects.NoNumber)
 		}
-		err = errors.Join(err, AddInterpolation(d, complete))
+		err = errors.Join(err, addInterpolation(d, complete))
 	}
 	for _, drive := range w.Drives {
 		g, _ := geometry.New(drive)
@@ -130,9 +130,6 @@ func Reversed(r orb.Ring) orb.Ring {
 	c.Reverse()
 	return c
 }
-
-// Tags reads "key=value, key=value"; a | in a value means a comma.
-func Tags(text string) FeatureTags { return TagsOf(text) }
 
 // Draw adds objects that are given as text, separated by " / ". Numbers are positions as At has them:
 //

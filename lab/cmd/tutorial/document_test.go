@@ -98,8 +98,7 @@ func TestTutorialNamesThePackage(t *testing.T) {
 	}
 }
 
-// What the tutorial adds to the package's Caddyfile leaves it as `caddy fmt` writes it, and the environment that the
-// tutorial gives to the server is one that this Caddyfile asks for.
+// The package's Caddyfile is formatted after the tutorial's additions, and uses the environment that the tutorial sets.
 func TestTutorialCaddyfile(t *testing.T) {
 	_, blocks := readTutorial(t)
 	packaged, err := os.ReadFile(filepath.Join(root, "packaging", "Caddyfile"))

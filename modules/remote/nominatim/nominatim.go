@@ -53,9 +53,9 @@ func (g *Geocoder) Reverse(ctx context.Context, req *geocoding.Request) (*geocod
 	if lookups := lookupsOf(req.Categories); len(lookups) > 0 {
 		return g.filtered(ctx, req, lookups)
 	}
-	found, err := g.ask(ctx, req, anyLayer)
+	found, err := g.lookUp(ctx, req, anyLayer)
 	if err == nil && len(found) > 0 && geocoding.Nameless(found) {
-		found, err = g.ask(ctx, req, addresses)
+		found, err = g.lookUp(ctx, req, addresses)
 	}
 	if err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (g *Geocoder) Reverse(ctx context.Context, req *geocoding.Request) (*geocod
 	if result := resultOf(req, found); len(result.Places) > 0 || len(found) == 0 {
 		return result, nil
 	}
-	if found, err = g.ask(ctx, req, settlements); err != nil {
+	if found, err = g.lookUp(ctx, req, settlements); err != nil {
 		return nil, err
 	}
 	return resultOf(req, found), nil
@@ -73,7 +73,7 @@ func (g *Geocoder) Reverse(ctx context.Context, req *geocoding.Request) (*geocod
 func (g *Geocoder) filtered(ctx context.Context, req *geocoding.Request, lookups []lookup) (
 	result *geocoding.Result, err error) {
 	for _, l := range lookups {
-		found, err := g.ask(ctx, req, l)
+		found, err := g.lookUp(ctx, req, l)
 		if err != nil {
 			return nil, err
 		}
@@ -92,10 +92,10 @@ func resultOf(req *geocoding.Request, found []geocoding.Found) *geocoding.Result
 	return req.Fallback(found)
 }
 
-// ask sends a lookup to Nominatim, which finds one object or none.
-func (g *Geocoder) ask(ctx context.Context, req *geocoding.Request, l lookup) (found []geocoding.Found, err error) {
+// lookUp sends a lookup to Nominatim, which finds one object or none.
+func (g *Geocoder) lookUp(ctx context.Context, req *geocoding.Request, l lookup) (found []geocoding.Found, err error) {
 	request := &remote.Request{Path: "/reverse", Query: g.query(req, l), Languages: languages(req.Languages)}
-	err = g.Ask(ctx, request, func(status int, body []byte) (err error) {
+	err = g.Send(ctx, request, func(status int, body []byte) (err error) {
 		found, err = parse(status, body, req)
 		return err
 	})

@@ -92,7 +92,7 @@ func (d *document) result(req *geocoding.Request) ([]geocoding.Found, error) {
 		known = found.Kind != region.KindRelation || bound.Min != bound.Max
 	}
 	if known && req.Implausible(bound, req.MaxDistance) {
-		return nil, remote.InvalidResponse("an object at %.20q, %.20q, far from what was asked for", d.Lat, d.Lon)
+		return nil, remote.InvalidResponse("an object at %.20q, %.20q, far from the position", d.Lat, d.Lon)
 	}
 	if d.ExtraTags != nil {
 		found.Tags = make(map[string]string, len(d.ExtraTags))

@@ -15,8 +15,8 @@ type lookup struct {
 	zoom   string
 }
 
-// The lookups. Nominatim finds the nearest address, street or point of interest of the layers, and larger objects only if
-// there is none of these (src/nominatim_api/reverse.py). Unwanted layers hide others, so categories need their own
+// The lookups. Nominatim finds the nearest address, street or point of interest of the layers, and larger objects only
+// if there is none of these (src/nominatim_api/reverse.py). Unwanted layers hide others, so categories need their own
 // lookups. The layer of an object follows from its rank (lib-sql/functions/ranking.sql, settings/address-levels.json):
 // nearly everything is a point of interest.
 var (

@@ -22,25 +22,25 @@ type exchange struct {
 	err    error
 }
 
-// ask sends a request for the points in use. If OSRM refuses a radius that the client did not ask for, ask tries again
-// with the client's radius, or with OSRM's own if the client has none. For later requests that would be no improvement,
-// and the error is errRadius.
-func (i *exchange) ask(ctx context.Context, used []int, opts remote.SearchOptions) (*remote.Matchings, error) {
-	query, asked := i.request(i.req, used, opts)
-	if !i.limit.refuses(asked) {
-		a, err := i.send(ctx, query, asked, used)
+// matchPoints sends a request for the points in use. If OSRM refuses a radius that the client did not ask for,
+// matchPoints tries again with the client's radius, or with OSRM's own if the client has none. For later requests that
+// would be no improvement, and the error is errRadius.
+func (i *exchange) matchPoints(ctx context.Context, used []int, opts remote.SearchOptions) (*remote.Matchings, error) {
+	query, largest := i.request(i.req, used, opts)
+	if !i.limit.refuses(largest) {
+		a, err := i.send(ctx, query, largest, used)
 		if !errors.Is(err, errRadius) {
 			return a, err
 		}
-		i.limit.lower(asked)
+		i.limit.lower(largest)
 		i.Logger().Warn("OSRM refuses the radius that the points of a request need; it gets a smaller one from now on. "+
-			"Start it with a larger --max-matching-radius", zap.Float64("radius", asked))
+			"Start it with a larger --max-matching-radius", zap.Float64("radius", largest))
 	}
 	if opts != i.first {
 		return nil, errRadius
 	}
 	query, named := i.request(i.req, used, asRequested)
-	if named >= asked {
+	if named >= largest {
 		return nil, i.refused()
 	}
 	a, err := i.send(ctx, query, named, used)
@@ -61,16 +61,16 @@ func (i *exchange) refused() error {
 	return &trace.InputError{Parameter: parameter, Point: -1, Problem: "is more than the matching service takes"}
 }
 
-// send sends a request whose largest radius is asked. If it equals the last request, send returns that result.
-func (i *exchange) send(ctx context.Context, query *remote.Request, asked float64, used []int) (
+// send sends a request with a largest radius, in metres. If it equals the last request, send returns that result.
+func (i *exchange) send(ctx context.Context, query *remote.Request, largest float64, used []int) (
 	*remote.Matchings, error) {
 	if query.Path == i.last.Path && query.Query == i.last.Query {
 		return i.answer, i.err
 	}
 	i.last, i.answer = *query, nil
-	i.err = i.Ask(ctx, query, func(status int, body []byte) (err error) {
+	i.err = i.Send(ctx, query, func(status int, body []byte) (err error) {
 		i.answer, err = parse(status, body, i.req, used)
-		if asked == 0 && errors.Is(err, errRadius) {
+		if largest == 0 && errors.Is(err, errRadius) {
 			return remote.InvalidResponse("OSRM refuses radiuses, and was sent none")
 		}
 		return err

@@ -81,9 +81,9 @@ func (m *Matcher) Match(ctx context.Context, req *matching.Request) (*matching.R
 	i := exchange{Matcher: m, req: req, first: remote.SearchOptions{Sigma: near}}
 	search := remote.Search{
 		Request: req, Sigma: near, CanWiden: true,
-		Pause: m.pause(req), MayAsk: func() bool { return m.MayAsk(ctx) },
-		Ask: func(used []int, opts remote.SearchOptions) (*remote.Matchings, error) {
-			return i.ask(ctx, used, opts)
+		Pause: m.pause(req), MaySend: func() bool { return m.MaySend(ctx) },
+		Send: func(used []int, opts remote.SearchOptions) (*remote.Matchings, error) {
+			return i.matchPoints(ctx, used, opts)
 		},
 	}
 	a, err := search.Run(ctx)

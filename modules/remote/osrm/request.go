@@ -30,9 +30,9 @@ func farthest(req *matching.Request) float64 {
 // asRequested sends only the radius and accuracies of the client's request. Points without them get OSRM's default.
 var asRequested = remote.SearchOptions{}
 
-// request makes a request for the points in use. asked is the largest radius in it, in metres; 0 if it has none.
+// request makes a request for the points in use. largest is the largest radius in it, in metres; 0 if it has none.
 func (m *Matcher) request(req *matching.Request, used []int, opts remote.SearchOptions) (
-	_ *remote.Request, asked float64) {
+	_ *remote.Request, largest float64) {
 	const coordinateDecimals = 6 // of OSRM
 	p := make([]byte, 0, len(m.Profile)+24*len(used)+16)
 	p = append(p, "/match/v1/"...)
@@ -48,9 +48,9 @@ func (m *Matcher) request(req *matching.Request, used []int, opts remote.SearchO
 	}
 	q := make([]byte, 0, 16*len(used)+128)
 	q = append(q, "overview=full&geometries=polyline6&generate_hints=false"...)
-	q, asked = appendRadiuses(q, req, used, opts)
+	q, largest = appendRadiuses(q, req, used, opts)
 	q = m.appendTimes(q, req, used)
-	return &remote.Request{Path: string(p), Query: string(q)}, asked
+	return &remote.Request{Path: string(p), Query: string(q)}, largest
 }
 
 // appendRadiuses appends OSRM's radius of each point, which may be empty. largest is in metres.

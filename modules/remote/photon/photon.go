@@ -49,19 +49,19 @@ func (g *Geocoder) Provision(ctx caddy.Context) error {
 // settlement.
 func (g *Geocoder) Reverse(ctx context.Context, req *geocoding.Request) (*geocoding.Result, error) {
 	ctx = g.WithCalls(ctx)
-	tags, asked := tagsOf(req.Categories)
-	found, err := g.ask(ctx, req, g.query(req, tags))
+	tags, filtered := tagsOf(req.Categories)
+	found, err := g.search(ctx, req, g.query(req, tags))
 	if err != nil {
 		return nil, err
 	}
-	if result := req.Answer(found); len(result.Places) > 0 || asked {
+	if result := req.Answer(found); len(result.Places) > 0 || filtered {
 		return result, nil
 	}
 	here, land := country.Lookup(req.Point)
 	if !land {
 		return req.Fallback(nil), nil
 	}
-	if found, err = g.ask(ctx, req, g.settlementQuery(req)); err != nil {
+	if found, err = g.search(ctx, req, g.settlementQuery(req)); err != nil {
 		return nil, err
 	}
 	return req.Fallback(inCountry(here, found)), nil
@@ -77,18 +77,18 @@ func inCountry(here country.Country, found []geocoding.Found) (in []geocoding.Fo
 	return in
 }
 
-// ask sends a request to Photon. Languages are in the header, from which Photon takes the first that it has. Its
+// search sends a request to Photon. Languages are in the header, from which Photon takes the first that it has. Its
 // parameter `lang` takes one language, and Photon refuses unknown ones (query/RequestFactoryBase.java).
-func (g *Geocoder) ask(ctx context.Context, req *geocoding.Request, query string) (
+func (g *Geocoder) search(ctx context.Context, req *geocoding.Request, query string) (
 	found []geocoding.Found, err error) {
 	request := &remote.Request{Path: "/reverse", Query: query, Languages: req.Languages}
-	err = g.Ask(ctx, request, func(status int, body []byte) (err error) {
+	err = g.Send(ctx, request, func(status int, body []byte) (err error) {
 		if found, err = parse(status, body); err != nil {
 			return err
 		}
 		for i := range found {
 			if req.Implausible(found[i].Geometry.Bound(), max(req.MaxDistance, settlementRadius)) {
-				return remote.InvalidResponse("object %d lies far from what was asked for", i)
+				return remote.InvalidResponse("object %d lies far from the position", i)
 			}
 		}
 		return nil

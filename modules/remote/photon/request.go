@@ -28,7 +28,7 @@ const (
 // tagsOf returns the filter of a query for objects whose key or value is one of the terms, and whether there are terms.
 // It consists of "key" and ":value" (searcher/TagFilter.java), of which one must match (opensearch/OsmTagFilter.java).
 // If the terms cannot be written so, or are too long, only the response is filtered.
-func tagsOf(terms []string) (query string, asked bool) {
+func tagsOf(terms []string) (query string, filtered bool) {
 	var q strings.Builder
 	exact := true
 	for _, term := range terms {
@@ -36,7 +36,7 @@ func tagsOf(terms []string) (query string, asked bool) {
 		if term == "" {
 			continue
 		}
-		asked = true
+		filtered = true
 		if strings.ContainsAny(term, ":!,") {
 			exact = false
 		}
@@ -44,9 +44,9 @@ func tagsOf(terms []string) (query string, asked bool) {
 		q.WriteString("&osm_tag=" + term + "&osm_tag=%3A" + term)
 	}
 	if !exact || q.Len() > maxTags {
-		return "", asked
+		return "", filtered
 	}
-	return q.String(), asked
+	return q.String(), filtered
 }
 
 // query returns the query for objects near the position.

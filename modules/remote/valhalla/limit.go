@@ -35,10 +35,10 @@ func (l *limit) lower(metres float64) bool {
 // (scripts/valhalla_build_config: service_limits.trace.max_search_radius, meili.default.search_radius).
 var usualLimits = []float64{100, leastRadius, 0}
 
-// lowerLimit returns what to try after asked metres were refused; ok is false if nothing is left.
-func lowerLimit(asked float64) (lower float64, ok bool) {
+// lowerLimit returns the radius to try after one was refused; ok is false if nothing is left.
+func lowerLimit(largest float64) (lower float64, ok bool) {
 	for _, usual := range usualLimits {
-		if usual < asked {
+		if usual < largest {
 			return usual, true
 		}
 	}

@@ -76,16 +76,16 @@ func (q *matchRequest) gapSigma(sigma float64) float64 {
 	return max(sigma, usualSigma)
 }
 
-// body makes a request for the points in use. asked is the largest search radius in it, in metres, which does not
+// body makes a request for the points in use. largest is the largest search radius in it, in metres, which does not
 // exceed the limit. With a limit of 0 the request has no radius.
 //
 // Times are not sent. Valhalla only uses them to exclude routes that are too long for the time between two points, and
 // with the noise of dense points that excludes the true route.
 func (q *matchRequest) body(costing string, used []int, opts remote.SearchOptions, limit float64) (
-	body []byte, asked float64) {
+	body []byte, largest float64) {
 	const coordinateDecimals = 6 // of Valhalla
-	asked = min(q.radius(opts), limit)
-	radius := asked
+	largest = min(q.radius(opts), limit)
+	radius := largest
 	dst := make([]byte, 0, 64*len(used)+256)
 	dst = append(dst, `{"shape":[`...)
 	for n, i := range used {
@@ -100,7 +100,7 @@ func (q *matchRequest) body(costing string, used []int, opts remote.SearchOption
 		// Valhalla uses an accuracy only as the search radius of its point, if it is larger than that of the request
 		// (src/meili/map_matcher_factory.cc, src/meili/map_matcher.cc).
 		if wanted := math.Ceil(min(radiusSigmas*p.Accuracy, q.far, limit)); wanted > radius { // NaN is not
-			asked = max(asked, wanted)
+			largest = max(largest, wanted)
 			dst = append(dst, `,"accuracy":`...)
 			dst = text.AppendRounded(dst, wanted, 0)
 		}
@@ -119,5 +119,5 @@ func (q *matchRequest) body(costing string, used []int, opts remote.SearchOption
 		dst = append(dst, `,"interpolation_distance":`...)
 		dst = text.AppendRounded(dst, distance, 0)
 	}
-	return append(dst, `}}`...), asked
+	return append(dst, `}}`...), largest
 }

@@ -73,10 +73,10 @@ func (m *Matcher) Match(ctx context.Context, req *matching.Request) (*matching.R
 	q, sigma := newMatchRequest(req)
 	search := remote.Search{
 		Request: req, Sigma: sigma, CanWiden: q.canWiden(sigma, m.limit.get()), WidenGaps: true,
-		MayAsk:   func() bool { return m.MayAsk(ctx) },
+		MaySend:  func() bool { return m.MaySend(ctx) },
 		GapSigma: q.gapSigma(sigma),
-		Ask: func(used []int, opts remote.SearchOptions) (*remote.Matchings, error) {
-			return m.ask(ctx, q, used, opts)
+		Send: func(used []int, opts remote.SearchOptions) (*remote.Matchings, error) {
+			return m.matchPoints(ctx, q, used, opts)
 		},
 	}
 	a, err := search.Run(ctx)
@@ -87,7 +87,7 @@ func (m *Matcher) Match(ctx context.Context, req *matching.Request) (*matching.R
 	if err != nil || !req.Details {
 		return result, err
 	}
-	if (m.Ways == nil || *m.Ways) && m.MayAsk(ctx) {
+	if (m.Ways == nil || *m.Ways) && m.MaySend(ctx) {
 		result.Ways = m.ways(ctx, req.Profile, result.Path)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -97,17 +97,17 @@ func (m *Matcher) Match(ctx context.Context, req *matching.Request) (*matching.R
 	return result, nil
 }
 
-// ask sends a request for the points in use, and tries smaller radiuses if it exceeds a limit of the service.
-func (m *Matcher) ask(ctx context.Context, q *matchRequest, used []int, opts remote.SearchOptions) (
+// matchPoints sends a request for the points in use, and tries smaller radiuses if it exceeds a limit of the service.
+func (m *Matcher) matchPoints(ctx context.Context, q *matchRequest, used []int, opts remote.SearchOptions) (
 	*remote.Matchings, error) {
 	limit := m.limit.get()
-	a, asked, err := m.send(ctx, q, used, opts, limit)
+	a, largest, err := m.send(ctx, q, used, opts, limit)
 	for errors.Is(err, errOption) {
-		lower, ok := lowerLimit(asked)
+		lower, ok := lowerLimit(largest)
 		if !ok {
 			return nil, remote.TooManyPoints // it is not the radius
 		}
-		a, asked, err = m.send(ctx, q, used, opts, lower)
+		a, largest, err = m.send(ctx, q, used, opts, lower)
 		if (err == nil || errors.Is(err, matching.ErrNoRoute)) && m.limit.lower(lower) {
 			m.Logger().Warn("Valhalla refuses search radiuses that requests may ask for "+
 				"(service_limits.trace.max_search_radius); it gets a smaller one from now on", zap.Float64("radius", lower))
@@ -116,15 +116,15 @@ func (m *Matcher) ask(ctx context.Context, q *matchRequest, used []int, opts rem
 	return a, err
 }
 
-// send sends a trace_route request for the points in use. asked is its largest search radius, in metres.
+// send sends a trace_route request for the points in use. largest is its largest search radius, in metres.
 func (m *Matcher) send(ctx context.Context, q *matchRequest, used []int, opts remote.SearchOptions, limit float64) (
-	a *remote.Matchings, asked float64, err error) {
-	body, asked := q.body(m.costing(q.Profile), used, opts, limit)
-	err = m.Ask(ctx, &remote.Request{Path: "/trace_route", Body: body}, func(status int, body []byte) (err error) {
+	a *remote.Matchings, largest float64, err error) {
+	body, largest := q.body(m.costing(q.Profile), used, opts, limit)
+	err = m.Send(ctx, &remote.Request{Path: "/trace_route", Body: body}, func(status int, body []byte) (err error) {
 		a, err = parse(status, body, q.Request, used)
 		return err
 	})
-	return a, asked, err
+	return a, largest, err
 }
 
 // UnmarshalCaddyfile reads the arguments behind the module's name:

@@ -35,7 +35,7 @@ func (m *Matcher) ways(ctx context.Context, profile matching.Profile, path orb.L
 	body = append(body, `,"directions_type":"none","filters":{"action":"include","attributes":["edge.way_id",`+
 		`"edge.names","edge.begin_shape_index","edge.end_shape_index","shape"]}}`...)
 	var ways []matching.Way
-	err := m.Ask(ctx, &remote.Request{Path: "/trace_attributes", Body: body}, func(status int, body []byte) error {
+	err := m.Send(ctx, &remote.Request{Path: "/trace_attributes", Body: body}, func(status int, body []byte) error {
 		if status == http.StatusOK {
 			ways = readWays(body, line, len(path))
 		}

@@ -42,7 +42,8 @@ export function showTokens(client, server) {
   ];
   open("Tokens of the new account", [
     el("p", { class: "once" }, "Copy both tokens now; they are not shown again."),
-    ...shown("Client token", client, "The id of the account. It is useless without the server token; keep both in your backend."),
+    ...shown("Client token", client,
+      "The id of the account. It is useless without the server token; keep both in your backend."),
     ...shown("Server token", server,
       "Keep it in your backend, with its other secrets: never in an application or a page."),
     ...exchangeHelp(() => [client, server]),
