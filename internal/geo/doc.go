@@ -8,5 +8,5 @@
 //	polyline   the encoded polyline format
 //
 // Coordinates are longitude (X) and latitude (Y), in degrees or in 1e-7 degrees. Package country, below it, finds the
-// country of a position.
+// country of a position. The wing imports base.
 package geo

@@ -30,8 +30,7 @@ func TestAddress(t *testing.T) {
 		"in the hole of the town, the nearest town is meant": {placestest.At(-10, 0.1),
 			geocoding.Address{City: "Borderville", County: "Some County", State: "West", Postcode: "12345"},
 			"Long Road, Borderville, West, Union"},
-		"in a village's polygon": {placestest.At(152, 0.1), geocoding.Address{City: "Oakley", State: "East"},
-			"Long Road, Oakley, East, Union"},
+		"in a village's polygon": {placestest.At(152, 0.1), geocoding.Address{City: "Oakley", State: "East"}, "Long Road, Oakley, East, Union"},
 		"near a town of the other state": {placestest.At(0.2, 0.1), geocoding.Address{Hamlet: "Nearby", City: "Easton",
 			State: "East"},
 			"Long Road, Easton, East, Union"},
@@ -160,14 +159,12 @@ func TestCountry(t *testing.T) {
 		"Kosovo":                 {"", orb.Point{21.16, 42.66}, "Kosovo", "XKX"},
 		"by its own polygon": {"ISO3166-1:alpha2=AD, admin_level=2, boundary=administrative, name=Andorra (local)",
 			orb.Point{9.52, 47.14}, "Andorra (local)", "AND"},
-		"by an alpha-3 code": {"ISO3166-1:alpha3=XKX, admin_level=2, boundary=administrative, name=Kosova",
-			orb.Point{9.52, 47.14}, "Kosova", "XKX"},
+		"by an alpha-3 code": {"ISO3166-1:alpha3=XKX, admin_level=2, boundary=administrative, name=Kosova", orb.Point{9.52, 47.14}, "Kosova", "XKX"},
 		"by the code of a part": {"ISO3166-2=FR-64, admin_level=6, boundary=administrative, name=Basses-Pyrénées",
 			orb.Point{9.52, 47.14}, "France", "FRA"},
-		"a code that is not assigned": {"ISO3166-1=ZZ, admin_level=2, boundary=administrative, name=Zed", orb.Point{9.52,
-			47.14}, "Zed", "LIE"},
-		"off the coast":    {"", orb.Point{-75.0, 38.55}, "United States", "USA"},
-		"on the high seas": {"", orb.Point{-40, 35}, "", ""},
+		"a code that is not assigned": {"ISO3166-1=ZZ, admin_level=2, boundary=administrative, name=Zed", orb.Point{9.52, 47.14}, "Zed", "LIE"},
+		"off the coast":               {"", orb.Point{-75.0, 38.55}, "United States", "USA"},
+		"on the high seas":            {"", orb.Point{-40, 35}, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var w placestest.World
@@ -186,20 +183,15 @@ func TestCountry(t *testing.T) {
 
 func TestDisplayNameWithoutRepeats(t *testing.T) {
 	for name, c := range map[string]struct{ tags, want string }{
-		"city is the name": {"name=Salina, place=city, addr:city=Salina", "Salina, United States"},
-		"suburb is the city": {"addr:city=Salina, addr:suburb=salina, amenity=cafe, name=Bean",
-			"Bean, salina, United States"},
-		"state in the city's name": {"addr:city=Bear| Delaware, addr:state=Delaware, amenity=cafe, name=Bean",
-			"Bean, Bear, Delaware, United States"},
-		"not a part of a word": {"addr:city=Salina, addr:suburb=Old Salina, amenity=cafe, name=Bean",
-			"Bean, Old Salina, Salina, United States"},
+		"city is the name":              {"name=Salina, place=city, addr:city=Salina", "Salina, United States"},
+		"suburb is the city":            {"addr:city=Salina, addr:suburb=salina, amenity=cafe, name=Bean", "Bean, salina, United States"},
+		"state in the city's name":      {"addr:city=Bear| Delaware, addr:state=Delaware, amenity=cafe, name=Bean", "Bean, Bear, Delaware, United States"},
+		"not a part of a word":          {"addr:city=Salina, addr:suburb=Old Salina, amenity=cafe, name=Bean", "Bean, Old Salina, Salina, United States"},
 		"a city has no suburb after it": {"addr:suburb=Old Town, name=Salina, place=city", "Salina, United States"},
 		"a suburb lies in a city":       {"addr:city=Salina, name=Old Town, place=suburb", "Old Town, Salina, United States"},
 		"a state has no city after it":  {"addr:city=Salina, name=Kansas, place=state", "Kansas, United States"},
-		"a shop has all of them": {"addr:city=Salina, addr:suburb=Old Town, name=Bean, shop=coffee",
-			"Bean, Old Town, Salina, United States"},
-		"name begins like it": {"addr:city=Salina, amenity=cafe, name=Salina Cafe",
-			"Salina Cafe, Salina, United States"},
+		"a shop has all of them":        {"addr:city=Salina, addr:suburb=Old Town, name=Bean, shop=coffee", "Bean, Old Town, Salina, United States"},
+		"name begins like it":           {"addr:city=Salina, amenity=cafe, name=Salina Cafe", "Salina Cafe, Salina, United States"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var w placestest.World

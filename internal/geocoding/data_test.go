@@ -23,8 +23,7 @@ func county() *placestest.World {
 	area(2, "ISO3166-2=US-WE, admin_level=4, name=West", half(-100))
 	area(3, "ISO3166-2=US-EA, admin_level=4, name=East", half(100))
 	area(4, "admin_level=6, name=Some County", placestest.Square(-20, 0, 19))
-	area(5, "admin_level=8, name=Milltown", placestest.Square(-10, 0, 5),
-		placestest.Reversed(placestest.Square(-10, 0, 1)))
+	area(5, "admin_level=8, name=Milltown", placestest.Square(-10, 0, 5), placestest.Reversed(placestest.Square(-10, 0, 1)))
 	area(6, "admin_level=10, name=Riverside", placestest.Square(-12, 0, 1))
 	w.Area(7, "boundary=postal_code, postal_code=12345", placestest.Square(-10, 0, 3))
 	w.Area(8, "name=Oakley, place=village", placestest.Square(150, 0, 3))

@@ -33,8 +33,7 @@ func TestDistance(t *testing.T) {
 		"in the hole":         {hole, placestest.At(0, 1), 111.2, placestest.At(0, 2)},
 		"between several": {orb.MultiPolygon{{placestest.Square(-3, 0, 1)}, {placestest.Square(3, 0, 1)}},
 			placestest.At(0.5, 0), 130.53, placestest.At(2, 0)},
-		"island in the hole": {orb.MultiPolygon{hole, {placestest.Square(0, 0, 1)}}, placestest.Kansas, 0,
-			placestest.Kansas},
+		"island in the hole": {orb.MultiPolygon{hole, {placestest.Square(0, 0, 1)}}, placestest.Kansas, 0, placestest.Kansas},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var w placestest.World
@@ -112,8 +111,7 @@ func TestSizeAndReach(t *testing.T) {
 	}
 	for reach, want := range map[float64]int{111.19: 0, 111.2: 1, 222.38: 1, 222.39: 2, 400: 3, 0: 5, math.NaN(): 5,
 		1e9: 5} {
-		r, err := x.Reverse(t.Context(), &geocoding.Request{Point: placestest.Kansas, Size: 5, MaxDistance: reach,
-			Categories: []string{"bench"}})
+		r, err := x.Reverse(t.Context(), &geocoding.Request{Point: placestest.Kansas, Size: 5, MaxDistance: reach, Categories: []string{"bench"}})
 		if err != nil || len(r.Places) != want {
 			t.Errorf("within %g m: %d results, want %d; %v", reach, len(r.Places), want, err)
 		}

@@ -104,8 +104,7 @@ func TestConcurrentUse(t *testing.T) {
 		wg.Go(func() {
 			for i := range 200 {
 				n := i % len(points)
-				r, err := x.Reverse(t.Context(), &geocoding.Request{Point: points[n], Size: 5,
-					MaxDistance: geocoding.DefaultMaxDistance})
+				r, err := x.Reverse(t.Context(), &geocoding.Request{Point: points[n], Size: 5, MaxDistance: geocoding.DefaultMaxDistance})
 				if err != nil || !cmp.Equal(r.Places, want[n]) {
 					t.Errorf("%v: %v, %v", points[n], r, err)
 					return
@@ -147,8 +146,7 @@ func FuzzReverse(f *testing.F) {
 	f.Add(180.0, 90.0, -3, 1e300, " PRIMARY ,")
 	f.Add(-98.5, math.Copysign(0, -1), 1<<40, math.Inf(1), "\xff,\x00")
 	f.Fuzz(func(t *testing.T, lon, lat float64, size int, reach float64, categories string) {
-		req := geocoding.Request{Point: orb.Point{lon, lat}, Size: size, MaxDistance: reach,
-			Categories: strings.Split(categories, ",")}
+		req := geocoding.Request{Point: orb.Point{lon, lat}, Size: size, MaxDistance: reach, Categories: strings.Split(categories, ",")}
 		r, err := x.Reverse(t.Context(), &req)
 		if valid := math.Abs(lon) <= 180 && math.Abs(lat) <= 90; valid != (err == nil) {
 			t.Fatalf("%+v: %v", req, err)

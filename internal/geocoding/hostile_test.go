@@ -26,8 +26,7 @@ func FuzzHostileRegion(f *testing.F) {
 		}
 		for _, p := range []orb.Point{placestest.At(-12, 0), placestest.Kansas, placestest.At(-10, 0)} {
 			for _, categories := range [][]string{nil, {"highway", "place", "town"}} {
-				r, err := x.Reverse(t.Context(), &geocoding.Request{Point: p, Size: 5, MaxDistance: 1e9, Categories: categories,
-					Languages: []string{"de"}})
+				r, err := x.Reverse(t.Context(), &geocoding.Request{Point: p, Size: 5, MaxDistance: 1e9, Categories: categories, Languages: []string{"de"}})
 				var damage *region.DamageError
 				if (r == nil) == (err == nil) || err != nil && !errors.As(err, &damage) && !errors.Is(err, geocoding.ErrWork) {
 					t.Errorf("%v, %v", r, err)

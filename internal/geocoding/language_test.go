@@ -58,8 +58,7 @@ func TestNamesInOtherLanguages(t *testing.T) {
 	)
 	w.Multi(2, "admin_level=4, boundary=administrative, name=Bruxelles - Brussel, name:fr=Bruxelles, name:nl=Brussel",
 		orb.Polygon{placestest.Square(0, 0, 90)})
-	w.Multi(3, "admin_level=8, boundary=administrative, name=Ixelles, name:nl=Elsene, name:zh-Hant=伊克塞爾",
-		orb.Polygon{placestest.Square(0, 0, 80)})
+	w.Multi(3, "admin_level=8, boundary=administrative, name=Ixelles, name:nl=Elsene, name:zh-Hant=伊克塞爾", orb.Polygon{placestest.Square(0, 0, 80)})
 	w.Node(4, placestest.At(0, 0), "amenity=cafe, name=Le Coin, name:nl=De Hoek, name:nl-BE=Den Hoek")
 	x := geocodingtest.Build(t, w.Cover())
 	for _, c := range []struct{ languages, want string }{

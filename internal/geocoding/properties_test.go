@@ -23,13 +23,11 @@ func TestRandomWorldsEqualBruteForce(t *testing.T) {
 		spread := rapid.SampledFrom([]float64{0.01, 0.2}).Draw(rt, "spread")
 		var w placestest.World
 		for i := range rapid.IntRange(1, 25).Draw(rt, "features") {
-			g := placestest.RandomGeometry(rt, fmt.Sprint("feature", i), placestest.Near(rt, fmt.Sprint("middle", i), middle,
-				spread), spread/8)
+			g := placestest.RandomGeometry(rt, fmt.Sprint("feature", i), placestest.Near(rt, fmt.Sprint("middle", i), middle, spread), spread/8)
 			kind := rapid.SampledFrom([]region.Kind{region.KindWay, region.KindRelation}).Draw(rt, "kind")
 			if i > 0 && rapid.IntRange(0, 4).Draw(rt, "copy") == 0 { // as far away, and as large
 				earlier := w.Features[rapid.IntRange(0, i-1).Draw(rt, "of")]
-				g, kind = earlier.Geometry, rapid.SampledFrom([]region.Kind{region.KindWay, region.KindRelation}).Draw(rt,
-					"copy's kind")
+				g, kind = earlier.Geometry, rapid.SampledFrom([]region.Kind{region.KindWay, region.KindRelation}).Draw(rt, "copy's kind")
 			}
 			id := int64(i)
 			if rapid.Bool().Draw(rt, "from above") {
@@ -54,8 +52,7 @@ func TestRandomWorldsEqualBruteForce(t *testing.T) {
 			reach := rapid.SampledFrom([]float64{100, 1000, 20_000}).Draw(rt, "reach")
 			term := rapid.SampledFrom([]string{"park", "school", "", ""}).Draw(rt, "term")
 			size := rapid.SampledFrom([]int{1, 3, geocoding.MaxSize}).Draw(rt, "size")
-			r, err := x.Reverse(t.Context(), &geocoding.Request{Point: p, Size: size, MaxDistance: reach,
-				Categories: []string{term}})
+			r, err := x.Reverse(t.Context(), &geocoding.Request{Point: p, Size: size, MaxDistance: reach, Categories: []string{term}})
 			if err != nil {
 				rt.Fatal(err)
 			}

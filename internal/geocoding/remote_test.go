@@ -37,8 +37,7 @@ func TestRemoteAnswerIsTheSame(t *testing.T) {
 	park.Street, park.Postcode = "Elm Street", "67401"
 	req := geocoding.Request{Point: placestest.Kansas, Size: 5, MaxDistance: 1000}
 	got := req.Answer([]geocoding.Found{
-		{Kind: region.KindWay, ID: 7, Name: "Elm Street", Category: "highway", Type: "residential",
-			Geometry: placestest.Line(-5, 1, 5, 1), Address: in},
+		{Kind: region.KindWay, ID: 7, Name: "Elm Street", Category: "highway", Type: "residential", Geometry: placestest.Line(-5, 1, 5, 1), Address: in},
 		cafe(42, placestest.At(0, 1)),
 		{Kind: region.KindWay, ID: 8, Name: "Park", Category: "leisure", Type: "park",
 			Geometry: orb.Polygon{placestest.Square(0, 0, 0.5)}, Address: park},
@@ -70,32 +69,29 @@ func TestRemoteAnswer(t *testing.T) {
 		categories []string
 		want       string // category/type name metres
 	}{
-		"point":                    {cafe(1, placestest.At(0, 1)), nil, "amenity/cafe Bean 111.2"},
-		"too far":                  {cafe(1, placestest.At(0, 10)), nil, ""},
-		"key":                      {cafe(1, placestest.Kansas), []string{"shop", " AMENITY "}, "amenity/cafe Bean 0"},
-		"value":                    {cafe(1, placestest.Kansas), []string{"Cafe"}, "amenity/cafe Bean 0"},
-		"another category":         {cafe(1, placestest.Kansas), []string{"bar", "shop"}, ""},
-		"blank terms":              {cafe(1, placestest.Kansas), []string{"", " "}, "amenity/cafe Bean 0"},
-		"further tag":              {park, []string{"yes"}, "building/yes Elm 0"},
-		"further tag, one of many": {park, []string{"keep"}, "historic/Keep Elm 0"},
-		"tag that says nothing":    {park, []string{"cafe"}, ""},
-		"house":                    {house, nil, "place/house 12 Moor 0"},
-		"named house":              {named, nil, "place/house Elm 0"},
-		"house without a street":   {bare, nil, "place/house 12 0"},
-		"nameless":                 {nameless, nil, ""},
-		"nameless, asked for":      {nameless, []string{"bench"}, ""},
-		"boundary area":            {way("boundary", "administrative", area), nil, ""},
-		"boundary area, asked for": {way("boundary", "administrative", area), []string{"boundary"},
-			"boundary/administrative Elm 0"},
+		"point":                     {cafe(1, placestest.At(0, 1)), nil, "amenity/cafe Bean 111.2"},
+		"too far":                   {cafe(1, placestest.At(0, 10)), nil, ""},
+		"key":                       {cafe(1, placestest.Kansas), []string{"shop", " AMENITY "}, "amenity/cafe Bean 0"},
+		"value":                     {cafe(1, placestest.Kansas), []string{"Cafe"}, "amenity/cafe Bean 0"},
+		"another category":          {cafe(1, placestest.Kansas), []string{"bar", "shop"}, ""},
+		"blank terms":               {cafe(1, placestest.Kansas), []string{"", " "}, "amenity/cafe Bean 0"},
+		"further tag":               {park, []string{"yes"}, "building/yes Elm 0"},
+		"further tag, one of many":  {park, []string{"keep"}, "historic/Keep Elm 0"},
+		"tag that says nothing":     {park, []string{"cafe"}, ""},
+		"house":                     {house, nil, "place/house 12 Moor 0"},
+		"named house":               {named, nil, "place/house Elm 0"},
+		"house without a street":    {bare, nil, "place/house 12 0"},
+		"nameless":                  {nameless, nil, ""},
+		"nameless, asked for":       {nameless, []string{"bench"}, ""},
+		"boundary area":             {way("boundary", "administrative", area), nil, ""},
+		"boundary area, asked for":  {way("boundary", "administrative", area), []string{"boundary"}, "boundary/administrative Elm 0"},
 		"boundary by a further tag": {protected, nil, ""},
 		"place of unknown extent":   {way("place", "hamlet", placestest.Kansas), nil, ""},
 		"boundary line":             {way("boundary", "fence", placestest.Line(0, 1, 1, 1)), nil, "boundary/fence Elm 111.2"},
 		"several lines": {way("waterway", "river", orb.MultiLineString{placestest.Line(0, 4, 1, 4),
 			placestest.Line(0, 1, 1, 1)}), nil, "waterway/river Elm 111.2"},
-		"several points": {way("natural", "tree", orb.MultiPoint{placestest.At(0, 4), placestest.At(0, 1)}), nil,
-			"natural/tree Elm 111.2"},
-		"collection": {way("natural", "wood", orb.Collection{placestest.At(0, 4),
-			orb.Polygon{placestest.Square(0, 0, 1)}}), nil, "natural/wood Elm 0"},
+		"several points": {way("natural", "tree", orb.MultiPoint{placestest.At(0, 4), placestest.At(0, 1)}), nil, "natural/tree Elm 111.2"},
+		"collection":     {way("natural", "wood", orb.Collection{placestest.At(0, 4), orb.Polygon{placestest.Square(0, 0, 1)}}), nil, "natural/wood Elm 0"},
 		"no geometry":    {way("natural", "wood", nil), nil, ""},
 		"empty geometry": {way("natural", "wood", orb.Polygon{}), nil, ""},
 		"no category":    {way("", "", placestest.Kansas), nil, ""},
@@ -140,8 +136,7 @@ func TestRemoteAnswerOrder(t *testing.T) {
 func TestRemoteFallback(t *testing.T) {
 	unit := func(id int64, category, kind, name string, g orb.Geometry) geocoding.Found {
 		return geocoding.Found{Kind: region.KindRelation, ID: id, Name: name, Category: category, Type: kind, Geometry: g,
-			Address: geocoding.Address{Suburb: "North", City: "Salina", State: "Kansas", Country: "United States",
-				CountryCode: "us"}}
+			Address: geocoding.Address{Suburb: "North", City: "Salina", State: "Kansas", Country: "United States", CountryCode: "us"}}
 	}
 	city := unit(1, "boundary", "administrative", "Salina", orb.Polygon{placestest.Square(0, 0, 50)})
 	suburb := unit(2, "place", "suburb", "North", orb.Polygon{placestest.Square(0, 0, 5)})
@@ -154,16 +149,15 @@ func TestRemoteFallback(t *testing.T) {
 		found []geocoding.Found
 		want  string // display name
 	}{
-		"the smallest around": {[]geocoding.Found{state, city, suburb, far}, "North, Salina, Kansas, United States"},
-		"a city":              {[]geocoding.Found{state, city}, "Salina, Kansas, United States"},
-		"a county":            {[]geocoding.Found{state, county}, "Saline County, Kansas, United States"},
-		"a state":             {[]geocoding.Found{state}, "Kansas, United States"},
-		"an island":           {[]geocoding.Found{city, island}, "Islet, North, Salina, Kansas, United States"},
-		"the nearest":         {[]geocoding.Found{far}, "Far, Salina, Kansas, United States"},
-		"no settlement":       {[]geocoding.Found{cafe(1, placestest.Kansas)}, ""},
-		"an island farther off": {[]geocoding.Found{unit(5, "place", "island", "Islet", orb.Polygon{placestest.Square(9, 9,
-			1)})}, ""},
-		"nothing": {nil, ""},
+		"the smallest around":   {[]geocoding.Found{state, city, suburb, far}, "North, Salina, Kansas, United States"},
+		"a city":                {[]geocoding.Found{state, city}, "Salina, Kansas, United States"},
+		"a county":              {[]geocoding.Found{state, county}, "Saline County, Kansas, United States"},
+		"a state":               {[]geocoding.Found{state}, "Kansas, United States"},
+		"an island":             {[]geocoding.Found{city, island}, "Islet, North, Salina, Kansas, United States"},
+		"the nearest":           {[]geocoding.Found{far}, "Far, Salina, Kansas, United States"},
+		"no settlement":         {[]geocoding.Found{cafe(1, placestest.Kansas)}, ""},
+		"an island farther off": {[]geocoding.Found{unit(5, "place", "island", "Islet", orb.Polygon{placestest.Square(9, 9, 1)})}, ""},
+		"nothing":               {nil, ""},
 	} {
 		req := geocoding.Request{Point: placestest.Kansas, Size: 5, MaxDistance: 1000}
 		got := ""

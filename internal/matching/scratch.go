@@ -37,7 +37,7 @@ type scratch struct {
 
 	withConfidence bool
 	bounds         []int32       // where in steps each point begins, if withConfidence
-	steps          []step        // of all candidates so far; those of before are the last ones
+	steps          []step        // of all candidates so far; those of the previous point are last
 	nodes          []routeNode   // the routes between them; node 0 means none
 	alternatives   []alternative // of each node, if withConfidence
 	bestSteps      []int32       // the steps of the best drive

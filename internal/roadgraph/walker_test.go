@@ -1,11 +1,11 @@
 package roadgraph_test
 
 import (
-	"container/heap"
 	"fmt"
 	"math"
 	"slices"
 
+	"github.com/mapsedge/caddy-maps/internal/base/heap"
 	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
@@ -71,27 +71,29 @@ const remembered = 5 // hops: as long as any restriction of the tests is before 
 
 // route is the length from the end of some hops to the beginning of another one.
 func (w *walker) route(start []hop, to hop) float64 {
-	open, done, best := &walks{{start, 0}}, map[string]bool{}, math.Inf(1)
-	for open.Len() > 0 {
-		n := heap.Pop(open).(walk)
-		if n.cost >= best { // the ends of hops come out in order of their cost
+	var open heap.Heap[[]hop] // routes by their length
+	open.Push(0, start)
+	done, best := map[string]bool{}, math.Inf(1)
+	for len(open) > 0 {
+		n := open.Pop()
+		if n.Key >= best { // the ends of hops come out in order of their cost
 			break
 		}
-		path := n.path[max(0, len(n.path)-remembered):]
+		path := n.Value[max(0, len(n.Value)-remembered):]
 		key := fmt.Sprint(path)
 		if done[key] {
 			continue
 		}
 		done[key] = true
 		for _, next := range w.onward(path) {
-			cost := n.cost
+			cost := n.Key
 			if w.destination(next) && !w.destination(path[len(path)-1]) {
 				cost += w.enter
 			}
 			if next == to {
 				best = min(best, cost)
 			}
-			heap.Push(open, walk{append(slices.Clone(path), next), cost + w.length(next)})
+			open.Push(cost+w.length(next), append(slices.Clone(path), next))
 		}
 	}
 	return best
@@ -109,25 +111,6 @@ func (w *walker) destination(h hop) bool {
 		}
 	}
 	return false
-}
-
-// walk is a way that was gone, and its length.
-type walk struct {
-	path []hop
-	cost float64
-}
-
-// walks is a heap of them.
-type walks []walk
-
-func (w walks) Len() int           { return len(w) }
-func (w walks) Less(i, j int) bool { return w[i].cost < w[j].cost }
-func (w walks) Swap(i, j int)      { w[i], w[j] = w[j], w[i] }
-func (w *walks) Push(x any)        { *w = append(*w, x.(walk)) }
-func (w *walks) Pop() any {
-	last := (*w)[len(*w)-1]
-	*w = (*w)[:len(*w)-1]
-	return last
 }
 
 // onward are the hops that may follow.

@@ -1,8 +1,12 @@
-// Package testkit is what the tests of many packages share and that needs nothing of ours: data and extracts, ports,
-// limits of time and of memory on busy machines, and how much of a long test to do. The packages below it make test
-// data for one part of the product each: extracts (osmtest), features (placestest, geocodingtest), roads
-// (roadgraphtest), tiles (tilestest), and region files (testregion). pgtest starts PostgreSQL, and browsertest a
-// browser.
+// Package testkit has what the tests of many packages share: data and extracts, ports, limits of time and memory on
+// busy machines, and how much of a long test to do. It imports no other package of ours. The packages below it do:
 //
-// Nothing but tests, lab/ and integration/ imports them.
+//	osmtest                     extracts, drawn as text or written as PBF
+//	placestest, geocodingtest   features and places, and a search by brute force
+//	roadgraphtest               road networks
+//	tilestest                   PMTiles archives, and checks of rings
+//	testregion                  whole region files
+//	pgtest, browsertest         a PostgreSQL server, a browser
+//
+// Only tests, lab/ and integration/ import them.
 package testkit

@@ -7,18 +7,17 @@ import (
 )
 
 const (
-	// nap is how long the watch sleeps at a time, and so how fine it measures.
+	// nap is how long the watch sleeps at a time, and so its resolution.
 	nap = 2 * time.Millisecond
-	// turns is how many times a process, or one that it waits for, may have to wait for its turn on the way to what a
-	// limit is for: a request, its answer, the database's, some timers.
+	// turns is how often a measured step may wait for the scheduler: in the request, its answer, the database, timers.
 	turns = 16
-	// tries is how many times Within does something on a busy machine.
+	// tries is how often Within measures on a busy machine.
 	tries = 10
-	// raceSlowdown is by how much the race detector makes work longer, at most.
+	// raceSlowdown is the largest factor by which the race detector slows work down.
 	raceSlowdown = 8
 )
 
-// Pace knows how late the machine lets a process run that has something to do.
+// Pace measures how late the machine schedules a process that has work to do.
 type Pace struct{ worst atomic.Int64 } // nanoseconds
 
 // Watch measures until the test ends.
@@ -52,19 +51,18 @@ func watch() (p *Pace, stop func()) {
 	}
 }
 
-// waited is how long something may have waited for its turns.
+// waited is how long a measured step may have waited for the scheduler.
 func (p *Pace) waited() time.Duration { return turns * time.Duration(p.worst.Load()) }
 
-// Allow is a limit of the product on this machine: some milliseconds more on one that has nothing else to do, and as
-// much more as has been waited for turns on one that has, but at most as much again.
+// Allow returns a limit of the product for this machine: longer by the time that was waited for the scheduler, and at
+// most twice as long.
 func (p *Pace) Allow(limit time.Duration) time.Duration { return limit + min(p.waited(), limit) }
 
-// Pause is how long a test waits for something to come about that it does not measure: as much longer as the machine is
-// late. It is no limit.
+// Pause returns how long a test waits for a state that it does not measure: longer by as much as the machine is late.
 func (p *Pace) Pause(least time.Duration) time.Duration { return least + p.waited() }
 
-// Within has something done, which returns how long it took, and fails the test if it never keeps to its limit. It is
-// done again only where it took longer by no more than what the machine was late meanwhile may explain.
+// Within calls do, which returns how long a step took, and fails the test if that is over the limit. It measures again
+// only if the machine's lateness can explain the excess.
 func Within(t testing.TB, what string, limit time.Duration, do func() time.Duration) {
 	t.Helper()
 	within(t, what, limit, do, func() (func() time.Duration, func()) {
@@ -73,7 +71,7 @@ func Within(t testing.TB, what string, limit time.Duration, do func() time.Durat
 	})
 }
 
-// within is Within with the watch that tells how late the machine is.
+// within is Within with a watch that tests replace.
 func within(
 	t testing.TB,
 	what string,
@@ -98,9 +96,8 @@ func within(
 	}
 }
 
-// Work fails the test if what it has done takes more processor time than the limit, or, under the race detector, than
-// eight times that. The time is that of the whole process, so nothing else may run in it; where the system does not
-// tell it, it is the time by the clock.
+// Work fails the test if do takes more processor time than the limit, or eight times that under the race detector. The
+// time is that of the whole process, so nothing else may run in it. Where the system does not report it, wall time counts.
 func Work(t testing.TB, what string, limit time.Duration, do func()) {
 	t.Helper()
 	if RaceDetector {

@@ -31,7 +31,7 @@ func pace(late time.Duration) *Pace {
 	return p
 }
 
-// Whatever else a machine does, what takes three times its limit is not allowed, and what keeps to it is.
+// However busy a machine is, three times the limit is never allowed, and the limit always is.
 func TestAllowIsBounded(t *testing.T) {
 	for _, late := range lates {
 		for _, limit := range []time.Duration{time.Microsecond, 50 * time.Millisecond, time.Second, time.Minute} {
@@ -45,7 +45,7 @@ func TestAllowIsBounded(t *testing.T) {
 	}
 }
 
-// What takes too long each time fails, whatever else the machine does, after a bounded number of tries; at once where
+// A step that always takes too long fails after a bounded number of tries, however busy the machine is, and at once if
 // the machine has nothing else to do.
 func TestWithin(t *testing.T) {
 	const limit = 50 * time.Millisecond

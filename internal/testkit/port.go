@@ -1,6 +1,6 @@
 package testkit
 
-// ReservePort returns an address of loopback, host:port, for a server that is started later, and again. Until release
-// is called, or the process ends, nobody else is given the port where the system allows that: not a test that runs
-// beside this one, nor an outgoing connection. It matters the more as Caddy lets several processes listen on one port.
+// ReservePort returns a loopback address, host:port, for a server that is started later, perhaps several times. Where
+// the system allows it, no other test and no outgoing connection gets the port until release is called or the process
+// ends. Without that, two servers could share a port unnoticed, since Caddy sets SO_REUSEPORT.
 func ReservePort() (address string, release func(), err error) { return reserve() }

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reserve keeps a socket bound that does not listen. Whoever listens on the port by name may do so beside it, as Go
-// and Caddy set these options too; the system gives it to nobody of its own accord.
+// reserve keeps a socket bound that does not listen. A server may listen on the port beside it, since Go and Caddy set
+// the same options, but the system no longer chooses the port for anyone.
 func reserve() (string, func(), error) {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
 	if err != nil {

@@ -7,10 +7,10 @@ import (
 	_ "pgregory.net/rapid" // has the flag
 )
 
-// share is by how much less is done.
+// share is the divisor of reduced runs.
 const share = 5
 
-const checks = "100" // of a property, as rapid has it
+const checks = "100" // rapid's default per property
 
 func init() {
 	if f := flag.Lookup("rapid.checks"); RaceDetector && f.DefValue == checks {
@@ -20,10 +20,10 @@ func init() {
 	}
 }
 
-// Little is whether to do less than the whole.
+// Little reports whether tests do a part of their work: with -short and under the race detector.
 func Little() bool { return RaceDetector || testing.Short() }
 
-// Some is how many of n things alike a test looks at: all of them, or a fifth.
+// Some returns how many of n similar cases a test checks: all, or a fifth.
 func Some(n int) int {
 	if Little() {
 		return max(n/share, 1)
@@ -31,7 +31,7 @@ func Some(n int) int {
 	return n
 }
 
-// Whole leaves a test out that cannot be made smaller, where less than the whole is to be done.
+// Whole skips a test that cannot be made smaller where tests do a part of their work.
 func Whole(t testing.TB) {
 	t.Helper()
 	if Little() {

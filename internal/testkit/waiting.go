@@ -2,12 +2,12 @@ package testkit
 
 import "flag"
 
-// waiting is how many tests that mostly wait run at once: as many as there are processors would leave those idle, and
-// many more would make everything late that is to be in time.
+// waiting is how many tests run at once if they mostly wait. One per processor would leave processors idle; many more
+// would make timed steps late.
 const waiting = "6"
 
-// Waiting lets more tests run at once than there are processors, for the TestMain of packages whose tests wait for
-// servers most of their time. What the command line says of -parallel stands.
+// Waiting lets more tests run at once than there are processors. Call it in TestMain of packages whose tests mostly
+// wait for servers. A -parallel on the command line takes precedence.
 func Waiting() {
 	flag.Parse()
 	said := false

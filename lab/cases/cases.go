@@ -95,18 +95,18 @@ func (f *finder) around(p orb.Point, metres float64) []roadgraph.Hit {
 
 // middle is the middle of an arc, and the direction there in radians, counted from east to north.
 func (f *finder) middle(arc uint32) (at orb.Point, direction float64) {
-	segment, forward := f.graph.EdgeOf(arc)
-	length := float64(f.graph.Edge(segment).Length) / 1000
-	at, direction = f.along(segment, length/2)
+	edge, forward := f.graph.EdgeOf(arc)
+	length := float64(f.graph.Edge(edge).Length) / 1000
+	at, direction = f.along(edge, length/2)
 	if !forward {
 		direction += math.Pi
 	}
 	return at, direction
 }
 
-// along is a place on a segment, and the segment's direction there.
-func (f *finder) along(segment uint32, metres float64) (at orb.Point, direction float64) {
-	a, b := f.graph.At(segment, metres-2), f.graph.At(segment, metres+2)
+// along is a place on an edge, and the edge's direction there.
+func (f *finder) along(edge uint32, metres float64) (at orb.Point, direction float64) {
+	a, b := f.graph.At(edge, metres-2), f.graph.At(edge, metres+2)
 	east := (b.Lon() - a.Lon()) * math.Cos(a.Lat()*math.Pi/180)
-	return f.graph.At(segment, metres), math.Atan2(b.Lat()-a.Lat(), east)
+	return f.graph.At(edge, metres), math.Atan2(b.Lat()-a.Lat(), east)
 }

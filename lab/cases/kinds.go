@@ -58,7 +58,7 @@ func (f *finder) roundabout(arcs []uint32) (orb.Point, bool) {
 	const exits = 2
 	row := 0
 	for _, arc := range arcs {
-		if !f.segmentOf(arc).Flags.Has(roadgraph.Roundabout) {
+		if !f.edgeOf(arc).Flags.Has(roadgraph.Roundabout) {
 			row = 0
 			continue
 		}
@@ -75,7 +75,7 @@ func (f *finder) oneWay(arcs []uint32) (orb.Point, bool) {
 	const shortest, row = 60.0, 2
 	n := 0
 	for _, arc := range arcs {
-		s := f.segmentOf(arc)
+		s := f.edgeOf(arc)
 		oneWay := s.Flags.Has(roadgraph.Forward) != s.Flags.Has(roadgraph.Backward)
 		street := s.Class >= region.Unclassified && s.Class <= region.LivingStreet
 		if !oneWay || !street || s.Flags&(roadgraph.Roundabout|roadgraph.Link) != 0 || f.lengthOf(arc) < shortest {
@@ -90,9 +90,9 @@ func (f *finder) oneWay(arcs []uint32) (orb.Point, bool) {
 	return orb.Point{}, false
 }
 
-func (f *finder) segmentOf(arc uint32) roadgraph.Edge {
-	segment, _ := f.graph.EdgeOf(arc)
-	return f.graph.Edge(segment)
+func (f *finder) edgeOf(arc uint32) roadgraph.Edge {
+	edge, _ := f.graph.EdgeOf(arc)
+	return f.graph.Edge(edge)
 }
 
 func (f *finder) lengthOf(arc uint32) float64 { return float64(f.graph.Arc(arc).Length) / 1000 }

@@ -229,8 +229,8 @@ func (r *Router) Line(route Route) (line orb.LineString, seconds []float64) {
 
 // offsets are the metres from an arc's beginning to the points of its shape between from and to, and those two.
 func (r *Router) offsets(arc uint32, from, to float64) []float64 {
-	segment, forward := r.graph.EdgeOf(arc)
-	shape, length := r.graph.Shape(segment, nil), r.length(arc)
+	edge, forward := r.graph.EdgeOf(arc)
+	shape, length := r.graph.Shape(edge, nil), r.length(arc)
 	offsets := []float64{from}
 	for i := range shape {
 		offset := float64(shape[i].Offset) / 1000
@@ -246,9 +246,9 @@ func (r *Router) offsets(arc uint32, from, to float64) []float64 {
 
 // at is the position of a spot.
 func (r *Router) at(s Spot) orb.Point {
-	segment, forward := r.graph.EdgeOf(s.Arc)
+	edge, forward := r.graph.EdgeOf(s.Arc)
 	if !forward {
 		s.Offset = r.length(s.Arc) - s.Offset
 	}
-	return r.graph.At(segment, s.Offset)
+	return r.graph.At(edge, s.Offset)
 }

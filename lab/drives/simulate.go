@@ -166,14 +166,14 @@ func (r *Router) RandomRoute(vias int, random *rand.Rand) (route Route, ok bool)
 // randomSpots picks a random place on a road for such trips, and returns it on each arc that is open there: one or two.
 // None where the pick fell on another kind of road.
 func (r *Router) randomSpots(random *rand.Rand) []Spot {
-	segment := uint32(random.IntN(r.graph.NumBaseEdges()))
-	for pick := 0; !r.graph.BeginsEdge(segment); pick++ { // most edges begin no segment of this mode
+	edge := uint32(random.IntN(r.graph.NumBaseEdges()))
+	for pick := 0; !r.graph.BeginsEdge(edge); pick++ { // most base edges begin no edge of this mode
 		if pick == picks {
 			return nil
 		}
-		segment = uint32(random.IntN(r.graph.NumBaseEdges()))
+		edge = uint32(random.IntN(r.graph.NumBaseEdges()))
 	}
-	s := r.graph.Edge(segment)
+	s := r.graph.Edge(edge)
 	length := float64(s.Length) / 1000
 	offset := random.Float64() * length
 	if s.Class > r.travel.class {
@@ -181,10 +181,10 @@ func (r *Router) randomSpots(random *rand.Rand) []Spot {
 	}
 	var spots []Spot
 	if s.Flags.Has(roadgraph.Forward) {
-		spots = append(spots, Spot{2 * segment, offset})
+		spots = append(spots, Spot{2 * edge, offset})
 	}
 	if s.Flags.Has(roadgraph.Backward) {
-		spots = append(spots, Spot{2*segment + 1, length - offset})
+		spots = append(spots, Spot{2*edge + 1, length - offset})
 	}
 	return spots
 }

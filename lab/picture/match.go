@@ -121,9 +121,9 @@ func (c *canvas) roads() {
 	}
 }
 
-func (c *canvas) shape(segment uint32) orb.LineString {
+func (c *canvas) shape(edge uint32) orb.LineString {
 	var line orb.LineString
-	for _, p := range c.Graph.Shape(segment, nil) {
+	for _, p := range c.Graph.Shape(edge, nil) {
 		line = append(line, p.Location())
 	}
 	return line
@@ -143,14 +143,14 @@ func widthOf(class region.RoadClass) float64 {
 }
 
 // arrow shows the direction of a one-way street at its middle.
-func (c *canvas) arrow(segment uint32) {
-	s := c.Graph.Edge(segment)
+func (c *canvas) arrow(edge uint32) {
+	s := c.Graph.Edge(edge)
 	if s.Flags.Has(roadgraph.Forward) == s.Flags.Has(roadgraph.Backward) {
 		return
 	}
 	middle := float64(s.Length) / 2000
-	ax, ay := c.xy(c.Graph.At(segment, middle-1))
-	bx, by := c.xy(c.Graph.At(segment, middle+1))
+	ax, ay := c.xy(c.Graph.At(edge, middle-1))
+	bx, by := c.xy(c.Graph.At(edge, middle+1))
 	if !s.Flags.Has(roadgraph.Forward) {
 		ax, ay, bx, by = bx, by, ax, ay
 	}

@@ -48,7 +48,7 @@ func (*Accounts) CaddyModule() caddy.ModuleInfo {
 func (a *Accounts) Provision(ctx caddy.Context) (err error) {
 	a.logger = ctx.Logger()
 	if a.prefix, err = request.ParsePrefix(cmp.Or(a.Prefix, defaultAccountsPrefix)); err != nil {
-		return options.Of("prefix", err)
+		return options.Wrap("prefix", err)
 	}
 	a.app, err = app.Get(ctx)
 	return err

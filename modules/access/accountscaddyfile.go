@@ -34,8 +34,8 @@ func parseAccounts(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) 
 func (a *Accounts) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the directive's name
 	return options.Block(d, "maps_accounts", nil,
-		options.Option{Name: "prefix", Takes: "<path>", Read: options.Path(&a.Prefix)},
-		options.Option{Name: "admin_access_tokens", Takes: "on|off", Read: options.OnOff(&a.AdminAccessTokens)},
+		options.Option{Name: "prefix", Args: "<path>", Read: options.Path(&a.Prefix)},
+		options.Option{Name: "admin_access_tokens", Args: "on|off", Read: options.OnOff(&a.AdminAccessTokens)},
 	)
 }
 

@@ -118,22 +118,22 @@ func (a *Auth) parse() error {
 	}
 	var err error
 	if a.style, err = apierror.ParseStyle(a.ErrorStyle); err != nil {
-		return options.Of("error_style", err)
+		return options.Wrap("error_style", err)
 	}
 	for i, name := range a.APIKeyQuery {
 		switch {
 		case name == "" || strings.ContainsAny(name, "&=#"):
-			return options.Wrong("api_key_query", "%q cannot be the name of a parameter", name)
+			return options.Errorf("api_key_query", "%q cannot be the name of a parameter", name)
 		case slices.Contains(a.APIKeyQuery[:i], name):
-			return options.Wrong("api_key_query", "%q is named twice", name)
+			return options.Errorf("api_key_query", "%q is named twice", name)
 		}
 	}
 	if a.Units != "" && (!strings.HasPrefix(a.Units, "{") || !strings.HasSuffix(a.Units, "}")) {
-		return options.Wrong("units", "%q is not a placeholder, such as {http.response.header.X-Matrix-Elements}", a.Units)
+		return options.Errorf("units", "%q is not a placeholder, such as {http.response.header.X-Matrix-Elements}", a.Units)
 	}
 	a.cors, err = request.NewCORS(a.CORS, http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut,
 		http.MethodPatch, http.MethodDelete)
-	return options.Of("cors", err)
+	return options.Wrap("cors", err)
 }
 
 func scopeNames() []string {

@@ -54,12 +54,12 @@ func (a *Auth) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the directive's name
 	a.Scopes = d.RemainingArgs()
 	return options.Block(d, "maps_auth", a.parse,
-		options.Option{Name: "api_key_query", Takes: "<name>...", Read: options.Words(&a.APIKeyQuery),
+		options.Option{Name: "api_key_query", Args: "<name>...", Read: options.Words(&a.APIKeyQuery),
 			Repeats: true},
-		options.Option{Name: "error_style", Takes: "platform|routing", Read: options.Text(&a.ErrorStyle)},
-		options.Option{Name: "forward_token", Takes: "[on|off]", Read: a.unmarshalForwardToken},
-		options.Option{Name: "cors", Takes: "<origin>...", Read: options.Words(&a.CORS), Repeats: true},
-		options.Option{Name: "units", Takes: "<placeholder>", Read: options.Text(&a.Units)},
+		options.Option{Name: "error_style", Args: "platform|routing", Read: options.Text(&a.ErrorStyle)},
+		options.Option{Name: "forward_token", Args: "[on|off]", Read: a.unmarshalForwardToken},
+		options.Option{Name: "cors", Args: "<origin>...", Read: options.Words(&a.CORS), Repeats: true},
+		options.Option{Name: "units", Args: "<placeholder>", Read: options.Text(&a.Units)},
 	)
 }
 

@@ -68,7 +68,7 @@ func (f *RedactFilter) Provision(caddy.Context) error {
 // Validate checks the configuration.
 func (f *RedactFilter) Validate() error {
 	if f.MaxLength < minMaxLength || f.MaxLength > maxMaxLength {
-		return options.Wrong("max_length", "%d is not between %d and %d bytes", f.MaxLength, minMaxLength, maxMaxLength)
+		return options.Errorf("max_length", "%d is not between %d and %d bytes", f.MaxLength, minMaxLength, maxMaxLength)
 	}
 	return nil
 }

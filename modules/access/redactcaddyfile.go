@@ -32,7 +32,7 @@ func (f *RedactFilter) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		return written.Validate()
 	}
 	return options.Block(d, "maps_redact", check,
-		options.Option{Name: "max_length", Takes: "<size>", Read: func(d *caddyfile.Dispenser) error {
+		options.Option{Name: "max_length", Args: "<size>", Read: func(d *caddyfile.Dispenser) error {
 			var size int64
 			err := options.Size(&size)(d)
 			f.MaxLength = int(min(size, maxMaxLength+1))

@@ -65,10 +65,10 @@ func (*Tokens) CaddyModule() caddy.ModuleInfo {
 func (t *Tokens) Provision(ctx caddy.Context) (err error) {
 	t.logger = ctx.Logger()
 	if t.prefix, err = request.ParsePrefix(cmp.Or(t.Prefix, defaultTokensPrefix)); err != nil {
-		return options.Of("prefix", err)
+		return options.Wrap("prefix", err)
 	}
 	if t.cors, err = request.NewCORS(t.CORS, http.MethodPost); err != nil {
-		return options.Of("cors", err)
+		return options.Wrap("cors", err)
 	}
 	t.app, err = app.Get(ctx)
 	return err

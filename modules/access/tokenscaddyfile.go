@@ -39,13 +39,13 @@ func (t *Tokens) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the directive's name
 	check := func() error {
 		_, err := request.NewCORS(t.CORS)
-		return options.Of("cors", err)
+		return options.Wrap("cors", err)
 	}
 	return options.Block(d, "maps_tokens", check,
-		options.Option{Name: "prefix", Takes: "<path>", Read: options.Path(&t.Prefix)},
+		options.Option{Name: "prefix", Args: "<path>", Read: options.Path(&t.Prefix)},
 		options.Option{Name: "refresh_requires_server_token", Read: options.Flag(&t.RefreshRequiresServerToken)},
 		options.Option{Name: "refresh_rotation", Read: options.Flag(&t.RefreshRotation)},
-		options.Option{Name: "cors", Takes: "<origin>...", Read: options.Words(&t.CORS), Repeats: true},
+		options.Option{Name: "cors", Args: "<origin>...", Read: options.Words(&t.CORS), Repeats: true},
 	)
 }
 

@@ -184,7 +184,7 @@ func (a *App) configure() (err error) {
 	}
 	a.config = a.effective.tokens
 	a.config.KeyEncryptionKey, err = readKeyEncryptionKey(a.KeyEncryptionKey)
-	return options.Of("key_encryption_key", err)
+	return options.Wrap("key_encryption_key", err)
 }
 
 func (a *App) loadStore(ctx caddy.Context) error {

@@ -103,25 +103,25 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		return err
 	}
 	return options.Block(d, "maps", check,
-		options.Option{Name: "issuer", Takes: "<name>", Read: options.Text(&a.Issuer)},
-		options.Option{Name: "audience", Takes: "<name>", Read: options.Text(&a.Audience)},
-		options.Option{Name: "store", Takes: "<module> [<arguments...>]", Read: a.unmarshalStore},
-		options.Option{Name: "signing_algorithm", Takes: "EdDSA|ES256", Read: options.Text(&a.SigningAlgorithm)},
-		options.Option{Name: "key_encryption_key", Takes: "<placeholder>", Read: options.Text(&a.KeyEncryptionKey)},
-		options.Option{Name: "key_rotation", Takes: "<duration>", Read: options.Duration(&a.KeyRotation)},
-		options.Option{Name: "access_token_ttl", Takes: "<duration>", Read: options.Duration(&a.AccessTokenTTL)},
-		options.Option{Name: "refresh_token_ttl", Takes: "<duration>", Read: options.Duration(&a.RefreshTokenTTL)},
-		options.Option{Name: "max_grants", Takes: "<number>", Read: options.Number(&a.MaxGrants)},
-		options.Option{Name: "max_accounts", Takes: "<number>", Read: options.Number(&a.MaxAccounts)},
-		options.Option{Name: "max_stale", Takes: "<duration>", Read: options.Duration(&a.MaxStale)},
-		options.Option{Name: "max_bodies_in_flight", Takes: "<size>", Read: options.Size(&a.MaxBodiesInFlight)},
-		options.Option{Name: "max_wait", Takes: "<duration>", Read: options.Duration(&a.MaxWait)},
-		options.Option{Name: "region", Takes: "<name> <file>|<url>", Read: a.unmarshalRegion, Repeats: true},
-		options.Option{Name: "usage", Takes: "{ … }", Read: func(d *caddyfile.Dispenser) error {
+		options.Option{Name: "issuer", Args: "<name>", Read: options.Text(&a.Issuer)},
+		options.Option{Name: "audience", Args: "<name>", Read: options.Text(&a.Audience)},
+		options.Option{Name: "store", Args: "<module> [<arguments...>]", Read: a.unmarshalStore},
+		options.Option{Name: "signing_algorithm", Args: "EdDSA|ES256", Read: options.Text(&a.SigningAlgorithm)},
+		options.Option{Name: "key_encryption_key", Args: "<placeholder>", Read: options.Text(&a.KeyEncryptionKey)},
+		options.Option{Name: "key_rotation", Args: "<duration>", Read: options.Duration(&a.KeyRotation)},
+		options.Option{Name: "access_token_ttl", Args: "<duration>", Read: options.Duration(&a.AccessTokenTTL)},
+		options.Option{Name: "refresh_token_ttl", Args: "<duration>", Read: options.Duration(&a.RefreshTokenTTL)},
+		options.Option{Name: "max_grants", Args: "<number>", Read: options.Number(&a.MaxGrants)},
+		options.Option{Name: "max_accounts", Args: "<number>", Read: options.Number(&a.MaxAccounts)},
+		options.Option{Name: "max_stale", Args: "<duration>", Read: options.Duration(&a.MaxStale)},
+		options.Option{Name: "max_bodies_in_flight", Args: "<size>", Read: options.Size(&a.MaxBodiesInFlight)},
+		options.Option{Name: "max_wait", Args: "<duration>", Read: options.Duration(&a.MaxWait)},
+		options.Option{Name: "region", Args: "<name> <file>|<url>", Read: a.unmarshalRegion, Repeats: true},
+		options.Option{Name: "usage", Args: "{ … }", Read: func(d *caddyfile.Dispenser) error {
 			a.Usage = new(Usage)
 			return a.Usage.unmarshal(d)
 		}},
-		options.Option{Name: "user_tokens", Takes: "{ … }", Read: func(d *caddyfile.Dispenser) error {
+		options.Option{Name: "user_tokens", Args: "{ … }", Read: func(d *caddyfile.Dispenser) error {
 			a.UserTokens = new(UserTokens)
 			return a.UserTokens.unmarshal(d)
 		}},
@@ -135,12 +135,12 @@ func (a *App) unmarshalStore(d *caddyfile.Dispenser) (err error) {
 
 func (u *UserTokens) unmarshal(d *caddyfile.Dispenser) error {
 	return options.Block(d, "user_tokens", u.checkWritten,
-		options.Option{Name: "issuer", Takes: "<url>", Read: options.Text(&u.Issuer)},
-		options.Option{Name: "audience", Takes: "<name>", Read: options.Text(&u.Audience)},
-		options.Option{Name: "jwks_url", Takes: "<url>", Read: options.Text(&u.JWKSURL)},
-		options.Option{Name: "algorithms", Takes: "<name>...", Read: options.Words(&u.Algorithms)},
-		options.Option{Name: "organization_claim", Takes: "<name>", Read: options.Text(&u.OrganizationClaim)},
-		options.Option{Name: "require_claim", Takes: "<name> <value>", Read: func(d *caddyfile.Dispenser) error {
+		options.Option{Name: "issuer", Args: "<url>", Read: options.Text(&u.Issuer)},
+		options.Option{Name: "audience", Args: "<name>", Read: options.Text(&u.Audience)},
+		options.Option{Name: "jwks_url", Args: "<url>", Read: options.Text(&u.JWKSURL)},
+		options.Option{Name: "algorithms", Args: "<name>...", Read: options.Words(&u.Algorithms)},
+		options.Option{Name: "organization_claim", Args: "<name>", Read: options.Text(&u.OrganizationClaim)},
+		options.Option{Name: "require_claim", Args: "<name> <value>", Read: func(d *caddyfile.Dispenser) error {
 			u.RequireClaim = new(Claim)
 			if !d.AllArgs(&u.RequireClaim.Name, &u.RequireClaim.Value) {
 				return options.ErrCount
@@ -148,8 +148,8 @@ func (u *UserTokens) unmarshal(d *caddyfile.Dispenser) error {
 			return nil
 		}},
 		options.Option{Name: "any_user", Read: options.Flag(&u.AnyUser)},
-		options.Option{Name: "local", Takes: "on|off", Read: options.OnOff(&u.Local)},
-		options.Option{Name: "login", Takes: "{ … }", Read: func(d *caddyfile.Dispenser) error {
+		options.Option{Name: "local", Args: "on|off", Read: options.OnOff(&u.Local)},
+		options.Option{Name: "login", Args: "{ … }", Read: func(d *caddyfile.Dispenser) error {
 			u.Login = new(Login)
 			return u.Login.unmarshal(d)
 		}},
@@ -159,7 +159,7 @@ func (u *UserTokens) unmarshal(d *caddyfile.Dispenser) error {
 // UnmarshalPrefix reads a directive whose only option is `prefix`.
 func UnmarshalPrefix(d *caddyfile.Dispenser, value *string) error {
 	d.Next() // the directive's name
-	return options.Block(d, d.Val(), nil, options.Option{Name: "prefix", Takes: "<path>", Read: options.Path(value)})
+	return options.Block(d, d.Val(), nil, options.Option{Name: "prefix", Args: "<path>", Read: options.Path(value)})
 }
 
 // Interface guard

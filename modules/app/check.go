@@ -44,37 +44,37 @@ func (a *App) settings() (s settings, err error) {
 	t := &s.tokens
 	switch {
 	case s.maxBodies < minMaxBodies:
-		err = options.Wrong("max_bodies_in_flight", "%s is less than %s", humanize.IBytes(uint64(max(0, s.maxBodies))),
+		err = options.Errorf("max_bodies_in_flight", "%s is less than %s", humanize.IBytes(uint64(max(0, s.maxBodies))),
 			humanize.IBytes(minMaxBodies))
 	case s.maxWait < 0:
-		err = options.Wrong("max_wait", "must not be negative")
+		err = options.Errorf("max_wait", "must not be negative")
 	case s.maxStale < 0:
-		err = options.Wrong("max_stale", "must not be negative")
+		err = options.Errorf("max_stale", "must not be negative")
 	case s.maxAccounts < 0:
-		err = options.Wrong("max_accounts", "must not be negative")
+		err = options.Errorf("max_accounts", "must not be negative")
 	case t.MaxGrants < 0:
-		err = options.Wrong("max_grants", "must not be negative")
+		err = options.Errorf("max_grants", "must not be negative")
 	case t.AccessTTL < time.Second || t.AccessTTL > credential.MaxAccessTTL:
-		err = options.Wrong("access_token_ttl", "%s is not between 1s and %s", options.Span(t.AccessTTL),
-			options.Span(credential.MaxAccessTTL))
+		err = options.Errorf("access_token_ttl", "%s is not between 1s and %s", options.FormatDuration(t.AccessTTL),
+			options.FormatDuration(credential.MaxAccessTTL))
 	case t.RefreshTTL < t.AccessTTL:
-		err = options.Wrong("refresh_token_ttl", "%s is shorter than access_token_ttl, %s", options.Span(t.RefreshTTL),
-			options.Span(t.AccessTTL))
+		err = options.Errorf("refresh_token_ttl", "%s is shorter than access_token_ttl, %s",
+			options.FormatDuration(t.RefreshTTL), options.FormatDuration(t.AccessTTL))
 	case t.KeyRotation != 0 && t.KeyRotation < credential.MinKeyRotation:
-		err = options.Wrong("key_rotation", "%s is less than %s", options.Span(t.KeyRotation),
-			options.Span(credential.MinKeyRotation))
+		err = options.Errorf("key_rotation", "%s is less than %s", options.FormatDuration(t.KeyRotation),
+			options.FormatDuration(credential.MinKeyRotation))
 	default:
-		err = options.Of("signing_algorithm", options.OneOf(t.Algorithm, "EdDSA", "ES256"))
+		err = options.Wrap("signing_algorithm", options.OneOf(t.Algorithm, "EdDSA", "ES256"))
 	}
 	if err == nil {
-		err = options.Of("key_encryption_key", refuseLiteralKey(a.KeyEncryptionKey))
+		err = options.Wrap("key_encryption_key", refuseLiteralKey(a.KeyEncryptionKey))
 	}
 	if err == nil && a.UserTokens != nil {
-		err = options.Of("user_tokens", a.UserTokens.apply(t))
+		err = options.Wrap("user_tokens", a.UserTokens.apply(t))
 	}
 	if err == nil {
 		s.keep, s.flush, err = a.Usage.settings()
-		err = options.Of("usage", err)
+		err = options.Wrap("usage", err)
 	}
 	return s, err
 }
@@ -90,11 +90,11 @@ func (a *App) resolve() error {
 	if a.UserTokens == nil {
 		return nil
 	}
-	return options.Of("user_tokens", a.UserTokens.resolve())
+	return options.Wrap("user_tokens", a.UserTokens.resolve())
 }
 
 // replace replaces the placeholders of an option's value.
 func replace(option string, value *string) (err error) {
 	*value, err = caddy.NewReplacer().ReplaceOrErr(*value, true, true)
-	return options.Of(option, err)
+	return options.Wrap(option, err)
 }

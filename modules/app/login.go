@@ -46,13 +46,13 @@ type loginField struct {
 func (l *Login) check() error {
 	for _, field := range l.fields() {
 		if *field.value == "" {
-			return options.Wrong(field.name, "missing")
+			return options.Errorf(field.name, "missing")
 		}
 		if !field.isURL || hasPlaceholder(*field.value) {
 			continue
 		}
 		if err := checkEndpoint(*field.value); err != nil {
-			return options.Of(field.name, err)
+			return options.Wrap(field.name, err)
 		}
 	}
 	return nil
@@ -88,10 +88,10 @@ func checkEndpoint(text string) error {
 
 func (l *Login) unmarshal(d *caddyfile.Dispenser) error {
 	return options.Block(d, "login", l.check,
-		options.Option{Name: "client_id", Takes: "<id>", Read: options.Text(&l.ClientID)},
-		options.Option{Name: "authorize_url", Takes: "<url>", Read: options.Text(&l.AuthorizeURL)},
-		options.Option{Name: "token_url", Takes: "<url>", Read: options.Text(&l.TokenURL)},
-		options.Option{Name: "scope", Takes: "<name>...", Read: func(d *caddyfile.Dispenser) error {
+		options.Option{Name: "client_id", Args: "<id>", Read: options.Text(&l.ClientID)},
+		options.Option{Name: "authorize_url", Args: "<url>", Read: options.Text(&l.AuthorizeURL)},
+		options.Option{Name: "token_url", Args: "<url>", Read: options.Text(&l.TokenURL)},
+		options.Option{Name: "scope", Args: "<name>...", Read: func(d *caddyfile.Dispenser) error {
 			if l.Scope = strings.Join(d.RemainingArgs(), " "); l.Scope == "" {
 				return options.ErrCount
 			}

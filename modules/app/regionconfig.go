@@ -88,11 +88,11 @@ var (
 // provision returns the absolute path of a region's file and, if it is downloaded, the options of its mirror.
 func (c *RegionConfig) provision(name string) (file string, from *fetch.Options, err error) {
 	if c == nil {
-		return "", nil, options.Wrong("path", "missing")
+		return "", nil, options.Errorf("path", "missing")
 	}
 	where, err := replaced(c.Path)
 	if err != nil {
-		return "", nil, options.Of("path", err)
+		return "", nil, options.Wrap("path", err)
 	}
 	u, err := c.check(where)
 	if err != nil {
@@ -101,14 +101,14 @@ func (c *RegionConfig) provision(name string) (file string, from *fetch.Options,
 	if u == nil {
 		// Links are not resolved: a link that points to another file is a replaced file.
 		file, err = filepath.Abs(where)
-		return file, nil, options.Of("path", err)
+		return file, nil, options.Wrap("path", err)
 	}
 	dir, err := replaced(c.CacheDir)
 	if err == nil {
 		dir, err = filepath.Abs(cmp.Or(dir, filepath.Join(caddy.AppDataDir(), "maps", "regions")))
 	}
 	if err != nil {
-		return "", nil, options.Of("cache_dir", err)
+		return "", nil, options.Wrap("cache_dir", err)
 	}
 	from = &fetch.Options{URL: u, Path: fetch.CopyPath(dir, name, u), MaxSize: c.MaxSize, Header: make(http.Header),
 		Refresh: cmp.Or(time.Duration(c.Refresh), defaultRefresh),
@@ -120,7 +120,7 @@ func (c *RegionConfig) provision(name string) (file string, from *fetch.Options,
 				err = errors.New("its value has a line break or another control character")
 			}
 			if err != nil {
-				return "", nil, options.Wrong("header", "%s: %w", field, err)
+				return "", nil, options.Errorf("header", "%s: %w", field, err)
 			}
 			from.Header.Add(field, value)
 		}
@@ -138,40 +138,40 @@ func (c *RegionConfig) check(where string) (*url.URL, error) {
 	found := scheme.FindStringSubmatch(where)
 	switch {
 	case where == "":
-		return nil, options.Wrong("path", "missing")
+		return nil, options.Errorf("path", "missing")
 	case found == nil:
 		return nil, c.checkFile(where)
 	case !strings.EqualFold(found[1], "http") && !strings.EqualFold(found[1], "https"):
-		return nil, options.Wrong("path", "a region is fetched by http or https, not by %s; "+
+		return nil, options.Errorf("path", "a region is fetched by http or https, not by %s; "+
 			"serve it through a gateway, or copy the file to this machine", found[1])
 	}
 	if found := urlPassword.FindStringSubmatch(c.Path); found != nil && !hasPlaceholder(found[1]) && found[1] != "" {
-		return nil, options.Wrong("path", "%w", errLiteralSecret)
+		return nil, options.Errorf("path", "%w", errLiteralSecret)
 	}
 	u, err := url.Parse(where)
 	switch {
 	case err != nil || u.Hostname() == "":
-		return nil, options.Wrong("path", "it is not a valid URL") // the parser's error could show a password
+		return nil, options.Errorf("path", "it is not a valid URL") // the parser's error could show a password
 	case c.Awaited:
-		return nil, options.Wrong("awaited", "only for a file of this machine; a region from a URL never prevents a start")
+		return nil, options.Errorf("awaited", "only for a file of this machine; a region from a URL never prevents a start")
 	case c.Refresh != 0 && time.Duration(c.Refresh) < minRefresh:
-		return nil, options.Wrong("refresh", "%v is less than %v", time.Duration(c.Refresh), minRefresh)
+		return nil, options.Errorf("refresh", "%v is less than %v", time.Duration(c.Refresh), minRefresh)
 	case c.Timeout != 0 && time.Duration(c.Timeout) < time.Second:
-		return nil, options.Wrong("timeout", "%v is less than 1s", time.Duration(c.Timeout))
+		return nil, options.Errorf("timeout", "%v is less than 1s", time.Duration(c.Timeout))
 	case c.MaxSize < 0:
-		return nil, options.Wrong("max_size", "must not be negative")
+		return nil, options.Errorf("max_size", "must not be negative")
 	case c.Wait < 0:
-		return nil, options.Wrong("wait", "must not be negative")
+		return nil, options.Errorf("wait", "must not be negative")
 	}
 	for name, values := range c.Header {
 		switch canonical := http.CanonicalHeaderKey(name); {
 		case !httpguts.ValidHeaderFieldName(name):
-			return nil, options.Wrong("header", "%q is not a valid field name", name)
+			return nil, options.Errorf("header", "%q is not a valid field name", name)
 		case slices.Contains(reservedHeaders, canonical):
-			return nil, options.Wrong("header", "%s cannot be set", canonical)
+			return nil, options.Errorf("header", "%s cannot be set", canonical)
 		case slices.Contains(credentialHeaders, canonical) &&
 			slices.ContainsFunc(values, func(value string) bool { return !hasPlaceholder(value) }):
-			return nil, options.Wrong("header", "%s: %w", canonical, errLiteralSecret)
+			return nil, options.Errorf("header", "%s: %w", canonical, errLiteralSecret)
 		}
 	}
 	return u, refuseExtract(u.Path)
@@ -184,7 +184,7 @@ func (c *RegionConfig) checkFile(where string) error {
 		"max_size": c.MaxSize != 0, "wait": c.Wait != 0,
 	} {
 		if set {
-			return options.Wrong(option,
+			return options.Errorf(option,
 				"only for regions that are fetched from a URL, and %s is a file of this machine", c.Path)
 		}
 	}
@@ -196,7 +196,7 @@ func refuseExtract(where string) error {
 	if !extracts.MatchString(where) {
 		return nil
 	}
-	return options.Wrong("path", "%s is an OpenStreetMap extract; compile it with `caddy maps build`, "+
+	return options.Errorf("path", "%s is an OpenStreetMap extract; compile it with `caddy maps build`, "+
 		"and use the region file", path.Base(filepath.ToSlash(where)))
 }
 
@@ -224,19 +224,19 @@ func (a *App) unmarshalRegion(d *caddyfile.Dispenser) error {
 			return nil // it may be a file or a URL
 		}
 		_, err := c.check(c.Path)
-		if fault, ok := errors.AsType[*options.Fault](err); ok && fault.Option == "path" {
+		if fault, ok := errors.AsType[*options.Error](err); ok && fault.Option == "path" {
 			return fmt.Errorf("region %s: %w", name, fault.Err) // in a Caddyfile the path has no name
 		}
 		return err
 	}
 	return options.Block(d, "region "+name, check,
 		options.Option{Name: "awaited", Read: options.Flag(&c.Awaited)},
-		options.Option{Name: "refresh", Takes: "<duration>", Read: options.Duration(&c.Refresh)},
-		options.Option{Name: "cache_dir", Takes: "<directory>", Read: options.Text(&c.CacheDir)},
-		options.Option{Name: "header", Takes: "<field> <value>", Read: c.unmarshalHeader, Repeats: true},
-		options.Option{Name: "timeout", Takes: "<duration>", Read: options.Duration(&c.Timeout)},
-		options.Option{Name: "max_size", Takes: "<size>", Read: options.Size(&c.MaxSize)},
-		options.Option{Name: "wait", Takes: "<duration>", Read: options.Duration(&c.Wait)},
+		options.Option{Name: "refresh", Args: "<duration>", Read: options.Duration(&c.Refresh)},
+		options.Option{Name: "cache_dir", Args: "<directory>", Read: options.Text(&c.CacheDir)},
+		options.Option{Name: "header", Args: "<field> <value>", Read: c.unmarshalHeader, Repeats: true},
+		options.Option{Name: "timeout", Args: "<duration>", Read: options.Duration(&c.Timeout)},
+		options.Option{Name: "max_size", Args: "<size>", Read: options.Size(&c.MaxSize)},
+		options.Option{Name: "wait", Args: "<duration>", Read: options.Duration(&c.Wait)},
 	)
 }
 

@@ -53,9 +53,11 @@ func (u *Usage) settings() (keep usage.Retention, flush time.Duration, err error
 		}
 		switch *option.value = time.Duration(option.given); {
 		case *option.value < option.least:
-			err = options.Wrong(option.name, "%s is less than %s", options.Span(*option.value), options.Span(option.least))
+			err = options.Errorf(option.name, "%s is less than %s", options.FormatDuration(*option.value),
+				options.FormatDuration(option.least))
 		case option.most != 0 && *option.value > option.most:
-			err = options.Wrong(option.name, "%s is more than %s", options.Span(*option.value), options.Span(option.most))
+			err = options.Errorf(option.name, "%s is more than %s", options.FormatDuration(*option.value),
+				options.FormatDuration(option.most))
 		}
 		if err != nil {
 			break
@@ -70,8 +72,8 @@ func (u *Usage) unmarshal(d *caddyfile.Dispenser) error {
 		return err
 	}
 	return options.Block(d, "usage", check,
-		options.Option{Name: "flush", Takes: "<duration>", Read: options.Duration(&u.Flush)},
-		options.Option{Name: "hours", Takes: "<duration>", Read: options.Duration(&u.Hours)},
-		options.Option{Name: "days", Takes: "<duration>", Read: options.Duration(&u.Days)},
+		options.Option{Name: "flush", Args: "<duration>", Read: options.Duration(&u.Flush)},
+		options.Option{Name: "hours", Args: "<duration>", Read: options.Duration(&u.Hours)},
+		options.Option{Name: "days", Args: "<duration>", Read: options.Duration(&u.Days)},
 	)
 }

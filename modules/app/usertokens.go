@@ -53,7 +53,7 @@ func (u *UserTokens) apply(cfg *credential.Config) error {
 	cfg.NoLocalUsers = u.Local != nil && !*u.Local
 	if !u.hasIssuer() {
 		if u.Login != nil {
-			return options.Wrong("login", "requires issuer, audience and jwks_url")
+			return options.Errorf("login", "requires issuer, audience and jwks_url")
 		}
 		return nil
 	}
@@ -63,43 +63,43 @@ func (u *UserTokens) apply(cfg *credential.Config) error {
 	}
 	for _, option := range [][2]string{{"issuer", u.Issuer}, {"audience", u.Audience}, {"jwks_url", u.JWKSURL}} {
 		if option[1] == "" {
-			return options.Wrong(option[0], "missing")
+			return options.Errorf(option[0], "missing")
 		}
 	}
 	if issuer.Issuer == cfg.Issuer {
-		return options.Wrong("issuer", "%q is the service's own issuer", issuer.Issuer)
+		return options.Errorf("issuer", "%q is the service's own issuer", issuer.Issuer)
 	}
 	if len(issuer.Algorithms) == 0 {
 		issuer.Algorithms = []string{"RS256", "ES256", "EdDSA"}
 	}
 	for _, algorithm := range issuer.Algorithms {
 		if strings.HasPrefix(strings.ToUpper(algorithm), "HS") {
-			return options.Wrong("algorithms", "%s is refused, because its key would be shared with the issuer", algorithm)
+			return options.Errorf("algorithms", "%s is refused, because its key would be shared with the issuer", algorithm)
 		}
 	}
 	switch {
 	case u.RequireClaim == nil && !u.AnyUser:
-		return options.Wrong("require_claim", "missing; without it every user of the issuer could manage accounts (use "+
+		return options.Errorf("require_claim", "missing; without it every user of the issuer could manage accounts (use "+
 			"any_user to allow that)")
 	case u.RequireClaim != nil && u.AnyUser:
-		return options.Wrong("any_user", "require_claim and any_user exclude each other")
+		return options.Errorf("any_user", "require_claim and any_user exclude each other")
 	case u.RequireClaim != nil:
 		if u.RequireClaim.Name == "" || u.RequireClaim.Value == "" {
-			return options.Wrong("require_claim", "needs the name of a claim and its value")
+			return options.Errorf("require_claim", "needs the name of a claim and its value")
 		}
 		issuer.RequireClaim, issuer.RequireValue = u.RequireClaim.Name, u.RequireClaim.Value
 	}
 	if err := issuer.CheckAlgorithms(); err != nil {
-		return options.Of("algorithms", err)
+		return options.Wrap("algorithms", err)
 	}
 	if !hasPlaceholder(issuer.JWKSURL) {
 		if err := issuer.CheckJWKSURL(); err != nil {
-			return options.Of("jwks_url", err)
+			return options.Wrap("jwks_url", err)
 		}
 	}
 	if u.Login != nil {
 		if err := u.Login.check(); err != nil {
-			return options.Of("login", err)
+			return options.Wrap("login", err)
 		}
 	}
 	cfg.Users = append(cfg.Users, issuer)
@@ -119,7 +119,7 @@ func (u *UserTokens) resolve() error {
 	if u.Login == nil {
 		return nil
 	}
-	return options.Of("login", u.Login.resolve())
+	return options.Wrap("login", u.Login.resolve())
 }
 
 // hasIssuer reports whether anything except Local and Login is configured.

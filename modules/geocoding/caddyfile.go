@@ -55,9 +55,9 @@ func (h *Handler) unmarshal(d *caddyfile.Dispenser, known app.RegionNames) error
 		return written.check()
 	}
 	return options.Block(d, "maps_reverse_geocode", check,
-		options.Option{Name: "prefix", Takes: "<path>", Read: options.Path(&h.Prefix)},
-		options.Option{Name: "coverage", Takes: "<path>", Read: options.Path(&h.Coverage)},
-		options.Option{Name: "geocoder", Takes: "<module> [<arguments...>]", Repeats: true,
+		options.Option{Name: "prefix", Args: "<path>", Read: options.Path(&h.Prefix)},
+		options.Option{Name: "coverage", Args: "<path>", Read: options.Path(&h.Coverage)},
+		options.Option{Name: "geocoder", Args: "<module> [<arguments...>]", Repeats: true,
 			Read: func(d *caddyfile.Dispenser) error {
 				module, raw, err := options.Module(d, "maps.geocoders", "source")
 				if err != nil {
@@ -66,7 +66,7 @@ func (h *Handler) unmarshal(d *caddyfile.Dispenser, known app.RegionNames) error
 				h.GeocodersRaw = append(h.GeocodersRaw, raw)
 				return known.CheckModule(module)
 			}},
-		options.Option{Name: "max_distance", Takes: "<metres>", Read: options.Metres(&h.MaxDistance)},
+		options.Option{Name: "max_distance", Args: "<metres>", Read: options.Metres(&h.MaxDistance)},
 		options.Option{Name: "public", Read: options.Flag(&h.Public)},
 	)
 }

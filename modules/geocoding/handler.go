@@ -102,19 +102,19 @@ var errNoGeocoder = errors.New("maps_reverse_geocode needs at least one geocoder
 // check sets the defaults and checks everything but the geocoders.
 func (h *Handler) check() (err error) {
 	if h.prefix, err = request.ParsePrefix(cmp.Or(h.Prefix, defaultPrefix)); err != nil {
-		return options.Of("prefix", err)
+		return options.Wrap("prefix", err)
 	}
 	if h.coverage, err = request.ParsePrefix(cmp.Or(h.Coverage, defaultCoverage)); err != nil {
-		return options.Of("coverage", err)
+		return options.Wrap("coverage", err)
 	}
 	if h.coverage == h.prefix {
-		return options.Wrong("coverage", "%q is the path of the endpoint itself", h.coverage)
+		return options.Errorf("coverage", "%q is the path of the endpoint itself", h.coverage)
 	}
 	if h.MaxDistance == 0 {
 		h.MaxDistance = geocoding.DefaultMaxDistance
 	}
 	if !(h.MaxDistance > 0 && h.MaxDistance <= maxMaxDistance) {
-		return options.Wrong("max_distance", "%v is not more than 0 and at most %d metres", h.MaxDistance, maxMaxDistance)
+		return options.Errorf("max_distance", "%v is not more than 0 and at most %d metres", h.MaxDistance, maxMaxDistance)
 	}
 	return nil
 }

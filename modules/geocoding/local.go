@@ -65,7 +65,7 @@ func (g *Local) Sources() []*regions.Region { return g.regions }
 func (g *Local) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the module's name
 	if g.Regions = d.RemainingArgs(); len(g.Regions) == 0 {
-		return options.At(d, errNoRegion)
+		return options.WithLine(d, errNoRegion)
 	}
 	return options.Block(d, "geocoder local", nil)
 }

@@ -71,8 +71,8 @@ func (h *Handler) unmarshal(d *caddyfile.Dispenser, known app.RegionNames) error
 		return limits.validateLimits()
 	}
 	return options.Block(d, "maps_match", check,
-		options.Option{Name: "prefix", Takes: "<path>", Read: options.Path(&h.Prefix)},
-		options.Option{Name: "matcher", Takes: "<module> [<arguments...>]", Repeats: true,
+		options.Option{Name: "prefix", Args: "<path>", Read: options.Path(&h.Prefix)},
+		options.Option{Name: "matcher", Args: "<module> [<arguments...>]", Repeats: true,
 			Read: func(d *caddyfile.Dispenser) error {
 				module, raw, err := options.Module(d, "maps.matchers", "source")
 				if err != nil {
@@ -84,10 +84,10 @@ func (h *Handler) unmarshal(d *caddyfile.Dispenser, known app.RegionNames) error
 				}
 				return known.CheckModule(module)
 			}},
-		options.Option{Name: "max_points", Takes: "<number>", Read: options.Number(&h.MaxPoints)},
-		options.Option{Name: "max_radius", Takes: "<metres>", Read: options.Metres(&h.MaxRadius)},
-		options.Option{Name: "max_body", Takes: "<size>", Read: options.Size(&h.MaxBody)},
-		options.Option{Name: "profile", Takes: "car|bicycle|foot...", Repeats: true,
+		options.Option{Name: "max_points", Args: "<number>", Read: options.Number(&h.MaxPoints)},
+		options.Option{Name: "max_radius", Args: "<metres>", Read: options.Metres(&h.MaxRadius)},
+		options.Option{Name: "max_body", Args: "<size>", Read: options.Size(&h.MaxBody)},
+		options.Option{Name: "profile", Args: "car|bicycle|foot...", Repeats: true,
 			Read: options.Words((*[]string)(&h.Profile))},
 		options.Option{Name: "public", Read: options.Flag(&h.Public)},
 	)

@@ -83,7 +83,7 @@ func (*Handler) CaddyModule() caddy.ModuleInfo {
 func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	h.logger = ctx.Logger()
 	if h.prefix, err = request.ParsePrefix(cmp.Or(h.Prefix, defaultPrefix)); err != nil {
-		return options.Of("prefix", err)
+		return options.Wrap("prefix", err)
 	}
 	if h.app, err = app.Get(ctx); err != nil {
 		return err
@@ -135,11 +135,11 @@ func (h *Handler) Validate() error {
 func (h *Handler) validateLimits() error {
 	switch {
 	case h.MaxPoints < trace.MinPoints || h.MaxPoints > maxMaxPoints:
-		return options.Wrong("max_points", "%d is not between %d and %d", h.MaxPoints, trace.MinPoints, maxMaxPoints)
+		return options.Errorf("max_points", "%d is not between %d and %d", h.MaxPoints, trace.MinPoints, maxMaxPoints)
 	case !(h.MaxRadius > 0 && h.MaxRadius <= maxMaxRadius):
-		return options.Wrong("max_radius", "%v is not more than 0 and at most %d metres", h.MaxRadius, maxMaxRadius)
+		return options.Errorf("max_radius", "%v is not more than 0 and at most %d metres", h.MaxRadius, maxMaxRadius)
 	case h.MaxBody < 1:
-		return options.Wrong("max_body", "%d is not a positive number of bytes", h.MaxBody)
+		return options.Errorf("max_body", "%d is not a positive number of bytes", h.MaxBody)
 	}
 	return nil
 }

@@ -72,7 +72,7 @@ func (m *Local) Cover(c *matching.Coverage) error {
 func (m *Local) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the module's name
 	if m.Regions = d.RemainingArgs(); len(m.Regions) == 0 {
-		return options.At(d, errNoRegion)
+		return options.WithLine(d, errNoRegion)
 	}
 	return options.Block(d, "matcher local", nil)
 }

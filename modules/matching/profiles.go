@@ -33,10 +33,10 @@ func newOffer(names Profiles) (o offer, err error) {
 	for _, name := range names {
 		profile, err := matching.ParseProfile(name)
 		if err != nil {
-			return offer{}, options.Of("profile", err)
+			return offer{}, options.Wrap("profile", err)
 		}
 		if slices.Contains(o.profiles, profile) {
-			return offer{}, options.Wrong("profile", "%s is listed twice", name)
+			return offer{}, options.Errorf("profile", "%s is listed twice", name)
 		}
 		o.profiles = append(o.profiles, profile)
 	}
@@ -80,7 +80,7 @@ func (o *offer) assign(matchers []matching.Matcher) error {
 			}
 		}
 		if len(o.matchers[i]) == 0 {
-			return options.Wrong("profile", "none of the matchers answers for %s", profile)
+			return options.Errorf("profile", "none of the matchers answers for %s", profile)
 		}
 	}
 	return nil

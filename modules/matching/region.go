@@ -93,9 +93,9 @@ func (m *RegionMatcher) Validate() error {
 	case len(m.Regions) == 0 && len(m.Bounds) == 0:
 		return errNoPlace
 	case m.MaxBody < 1:
-		return options.Wrong("max_body", "%d is not a positive number of bytes", m.MaxBody)
+		return options.Errorf("max_body", "%d is not a positive number of bytes", m.MaxBody)
 	case m.MaxPoints < trace.MinPoints || m.MaxPoints > maxMaxPoints:
-		return options.Wrong("max_points", "%d is not between %d and %d", m.MaxPoints, trace.MinPoints, maxMaxPoints)
+		return options.Errorf("max_points", "%d is not between %d and %d", m.MaxPoints, trace.MinPoints, maxMaxPoints)
 	}
 	return nil
 }

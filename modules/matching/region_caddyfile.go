@@ -39,7 +39,7 @@ func (m *RegionMatcher) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	for d.Next() { // a set may have the matcher several times
 		for d.NextArg() {
 			if err := m.add(d.Val()); err != nil {
-				return options.At(d, err)
+				return options.WithLine(d, err)
 			}
 		}
 		check := func() error {
@@ -48,8 +48,8 @@ func (m *RegionMatcher) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 			return written.Validate()
 		}
 		if err := options.Block(d, "maps_region", check,
-			options.Option{Name: "max_body", Takes: "<size>", Read: options.Size(&m.MaxBody)},
-			options.Option{Name: "max_points", Takes: "<number>", Read: options.Number(&m.MaxPoints)},
+			options.Option{Name: "max_body", Args: "<size>", Read: options.Size(&m.MaxBody)},
+			options.Option{Name: "max_points", Args: "<number>", Read: options.Number(&m.MaxPoints)},
 		); err != nil {
 			return err
 		}

@@ -27,7 +27,7 @@ func Module(d *caddyfile.Dispenser, namespace, key string) (any, json.RawMessage
 	}
 	module, err := caddyfile.UnmarshalModule(d, namespace+"."+name)
 	if err != nil {
-		return nil, nil, located{err} // Caddy's own errors have a line too
+		return nil, nil, positioned{err} // Caddy's own errors have a line too
 	}
 	return module, caddyconfig.JSONModuleObject(module, key, name, nil), nil
 }

@@ -19,8 +19,8 @@ import (
 // Option is an option of a block: a name and its arguments.
 type Option struct {
 	Name string
-	// Takes are the arguments as the documentation writes them, such as `<path>`; empty for none.
-	Takes string
+	// Args are the arguments as the documentation writes them, such as `<path>`; empty for none.
+	Args string
 	// Read reads the arguments. The dispenser's current token is the name. Its error needs neither the name nor the line.
 	Read func(d *caddyfile.Dispenser) error
 	// Repeats is whether the option may appear more than once.
@@ -28,38 +28,39 @@ type Option struct {
 }
 
 // Block reads the block after the current token, if there is one. owner names the block in errors. Then check, if not
-// nil, validates the values. If its error is a Fault, it gets the line of that option, otherwise the line of the owner.
+// nil, validates the values. If its error is an Error, it gets the line of that option, otherwise the line of the
+// owner.
 func Block(d *caddyfile.Dispenser, owner string, check func() error, known ...Option) error {
 	head := *d
 	if d.NextArg() {
-		return At(d, fmt.Errorf("%s: unexpected argument %q", owner, d.Val()))
+		return WithLine(d, fmt.Errorf("%s: unexpected argument %q", owner, d.Val()))
 	}
 	seen := make(map[string]caddyfile.Dispenser)
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
 		i := slices.IndexFunc(known, func(o Option) bool { return o.Name == d.Val() })
 		if i < 0 {
-			return At(d, unknown(owner, d.Val(), known))
+			return WithLine(d, unknown(owner, d.Val(), known))
 		}
 		option, here := known[i], *d
 		if first, twice := seen[option.Name]; twice && !option.Repeats {
-			return At(d, fmt.Errorf("%s may appear only once in %s; it is already in line %d",
+			return WithLine(d, fmt.Errorf("%s may appear only once in %s; it is already in line %d",
 				option.Name, owner, first.Line()))
 		}
 		seen[option.Name] = here
 		if err := option.read(d); err != nil {
-			return At(&here, err)
+			return WithLine(&here, err)
 		}
 	}
 	if check == nil {
 		return nil
 	}
 	err := check()
-	if fault, ok := errors.AsType[*Fault](err); ok {
+	if fault, ok := errors.AsType[*Error](err); ok {
 		if where, ok := seen[fault.Option]; ok {
-			return At(&where, err)
+			return WithLine(&where, err)
 		}
 	}
-	return At(&head, err)
+	return WithLine(&head, err)
 }
 
 func (o *Option) read(d *caddyfile.Dispenser) error {
@@ -76,14 +77,14 @@ func (o *Option) read(d *caddyfile.Dispenser) error {
 	if errors.Is(err, ErrCount) {
 		return fmt.Errorf("%s: wrong argument count; write %s", o.Name, o.usage())
 	}
-	return Of(o.Name, err)
+	return Wrap(o.Name, err)
 }
 
 var placeholder = regexp.MustCompile("<[^>]*>")
 
 // usage has placeholders in capitals, because the admin API escapes `<` and `>` in errors.
 func (o *Option) usage() string {
-	takes := placeholder.ReplaceAllStringFunc(o.Takes, func(name string) string {
+	takes := placeholder.ReplaceAllStringFunc(o.Args, func(name string) string {
 		return strings.ToUpper(strings.ReplaceAll(strings.Trim(name, "<>"), " ", "_"))
 	})
 	return strings.TrimSpace(o.Name + " " + takes)
@@ -103,44 +104,44 @@ func unknown(owner, given string, known []Option) error {
 // ErrCount is returned by Read for too few or too many arguments.
 var ErrCount = errors.New("wrong argument count")
 
-// Fault is an error of an option. The name is the same in the Caddyfile and in JSON.
-type Fault struct {
+// Error is an error of an option. The name is the same in the Caddyfile and in JSON.
+type Error struct {
 	Option string
 	Err    error
 }
 
 // Error implements error.
-func (f *Fault) Error() string { return f.Option + ": " + f.Err.Error() }
+func (e *Error) Error() string { return e.Option + ": " + e.Err.Error() }
 
 // Unwrap returns the error without the name.
-func (f *Fault) Unwrap() error { return f.Err }
+func (e *Error) Unwrap() error { return e.Err }
 
-// Of adds the name of the option to an error, unless it has one or a line already. nil stays nil.
-func Of(option string, err error) error {
-	if _, has := errors.AsType[located](err); has || err == nil {
+// Wrap adds the name of the option to an error, unless it has one or a line already. nil stays nil.
+func Wrap(option string, err error) error {
+	if _, has := errors.AsType[positioned](err); has || err == nil {
 		return err
 	}
-	if fault, ok := errors.AsType[*Fault](err); ok && fault.Option == option {
+	if fault, ok := errors.AsType[*Error](err); ok && fault.Option == option {
 		return err
 	}
-	return &Fault{option, err}
+	return &Error{option, err}
 }
 
-// Wrong returns a Fault with a formatted error.
-func Wrong(option, format string, args ...any) error {
-	return &Fault{option, fmt.Errorf(format, args...)}
+// Errorf returns an Error with a formatted error.
+func Errorf(option, format string, args ...any) error {
+	return &Error{option, fmt.Errorf(format, args...)}
 }
 
-// located is an error with a file and a line.
-type located struct{ error }
+// positioned is an error with a file and a line.
+type positioned struct{ error }
 
 // Unwrap returns the error.
-func (l located) Unwrap() error { return l.error }
+func (l positioned) Unwrap() error { return l.error }
 
-// At adds the file and the line of the current token to an error without them. nil stays nil.
-func At(d *caddyfile.Dispenser, err error) error {
-	if _, has := errors.AsType[located](err); has || err == nil {
+// WithLine adds the file and the line of the current token to an error without them. nil stays nil.
+func WithLine(d *caddyfile.Dispenser, err error) error {
+	if _, has := errors.AsType[positioned](err); has || err == nil {
 		return err
 	}
-	return located{d.WrapErr(err)}
+	return positioned{d.WrapErr(err)}
 }

@@ -34,24 +34,24 @@ func (h *house) read(text string) error {
 		case h.Name == "":
 			return errors.New("house needs a name")
 		case h.Floors > 100:
-			return options.Wrong("floors", "%d is too high", h.Floors)
+			return options.Errorf("floors", "%d is too high", h.Floors)
 		}
 		return nil
 	}
 	return options.Block(d, "house", check,
-		options.Option{Name: "name", Takes: "<text>", Read: options.Text(&h.Name)},
-		options.Option{Name: "kind", Takes: "flat|hut", Read: options.Word(&h.Kind, "flat", "hut")},
-		options.Option{Name: "doors", Takes: "<door name>...", Read: options.Words(&h.Doors), Repeats: true},
+		options.Option{Name: "name", Args: "<text>", Read: options.Text(&h.Name)},
+		options.Option{Name: "kind", Args: "flat|hut", Read: options.Word(&h.Kind, "flat", "hut")},
+		options.Option{Name: "doors", Args: "<door name>...", Read: options.Words(&h.Doors), Repeats: true},
 		options.Option{Name: "open", Read: options.Flag(&h.Open)},
-		options.Option{Name: "lit", Takes: "on|off", Read: options.OnOff(&h.Lit)},
-		options.Option{Name: "every", Takes: "<duration>", Read: options.Duration(&h.Every)},
-		options.Option{Name: "size", Takes: "<size>", Read: options.Size(&h.Size)},
-		options.Option{Name: "floors", Takes: "<number>", Read: options.Number(&h.Floors)},
-		options.Option{Name: "height", Takes: "<metres>", Read: options.Metres(&h.Height)},
-		options.Option{Name: "path", Takes: "<path>", Read: options.Path(&h.Path)},
-		options.Option{Name: "roof", Takes: "{ … }", Read: func(d *caddyfile.Dispenser) error {
+		options.Option{Name: "lit", Args: "on|off", Read: options.OnOff(&h.Lit)},
+		options.Option{Name: "every", Args: "<duration>", Read: options.Duration(&h.Every)},
+		options.Option{Name: "size", Args: "<size>", Read: options.Size(&h.Size)},
+		options.Option{Name: "floors", Args: "<number>", Read: options.Number(&h.Floors)},
+		options.Option{Name: "height", Args: "<metres>", Read: options.Metres(&h.Height)},
+		options.Option{Name: "path", Args: "<path>", Read: options.Path(&h.Path)},
+		options.Option{Name: "roof", Args: "{ … }", Read: func(d *caddyfile.Dispenser) error {
 			return options.Block(d, "roof", nil,
-				options.Option{Name: "colour", Takes: "<name>", Read: options.Text(&h.Colour)})
+				options.Option{Name: "colour", Args: "<name>", Read: options.Text(&h.Colour)})
 		}},
 	)
 }
@@ -120,10 +120,10 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-func TestSpan(t *testing.T) {
+func TestFormatDuration(t *testing.T) {
 	for text, want := range map[string]string{"24h": "24h", "15m": "15m", "90s": "1m30s", "1h30m": "1h30m", "10s": "10s"} {
 		parsed, err := time.ParseDuration(text)
-		if got := options.Span(parsed); err != nil || got != want {
+		if got := options.FormatDuration(parsed); err != nil || got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
 		}
 	}

@@ -94,8 +94,8 @@ func Duration(value *caddy.Duration) Reader {
 	})
 }
 
-// Span formats a duration as in a Caddyfile: 24h rather than 24h0m0s.
-func Span(d time.Duration) string {
+// FormatDuration formats a duration as in a Caddyfile: 24h rather than 24h0m0s.
+func FormatDuration(d time.Duration) string {
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {
 		text = strings.TrimSuffix(text, "0s")

@@ -42,7 +42,7 @@ func (*Console) CaddyModule() caddy.ModuleInfo {
 // Provision reads how users sign in, and the files of the page.
 func (c *Console) Provision(ctx caddy.Context) (err error) {
 	if c.prefix, err = request.ParsePrefix(cmp.Or(c.Prefix, defaultConsolePrefix)); err != nil {
-		return options.Of("prefix", err)
+		return options.Wrap("prefix", err)
 	}
 	app, err := app.Get(ctx)
 	if err != nil {

@@ -47,7 +47,7 @@ func (*Docs) CaddyModule() caddy.ModuleInfo {
 // Provision reads the files of the page.
 func (d *Docs) Provision(caddy.Context) (err error) {
 	if d.prefix, err = request.ParsePrefix(cmp.Or(d.Prefix, defaultDocsPrefix)); err != nil {
-		return options.Of("prefix", err)
+		return options.Wrap("prefix", err)
 	}
 	// The images in Swagger UI's style sheet are data: URLs.
 	d.page, err = newPage(contentPolicy{images: []string{"data:"}}, sharedFiles(), fileSet{fs: embedded("docs")})

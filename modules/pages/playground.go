@@ -82,7 +82,7 @@ func (*Playground) CaddyModule() caddy.ModuleInfo {
 func (p *Playground) Provision(ctx caddy.Context) (err error) {
 	p.logger = ctx.Logger()
 	if p.prefix, err = request.ParsePrefix(cmp.Or(p.Prefix, defaultPlaygroundPrefix)); err != nil {
-		return options.Of("prefix", err)
+		return options.Wrap("prefix", err)
 	}
 	if p.app, err = app.Get(ctx); err != nil {
 		return err
@@ -103,14 +103,14 @@ var errNoRegion = errors.New("maps_playground needs the name of a region")
 // Validate checks the configuration.
 func (p *Playground) Validate() error {
 	if p.Public && p.Guest == "" {
-		return options.Wrong("public", "there is no guest account that could be used from other machines")
+		return options.Errorf("public", "there is no guest account that could be used from other machines")
 	}
 	if p.Guest != "" && !credential.IsAccountID(p.Guest) {
-		return options.Wrong("guest", "%q is not the id of an account, which begins with sa_ and has 25 characters", p.Guest)
+		return options.Errorf("guest", "%q is not the id of an account, which begins with sa_ and has 25 characters", p.Guest)
 	}
 	for _, name := range p.Profile {
 		if _, err := matching.ParseProfile(name); err != nil {
-			return options.Of("profile", err)
+			return options.Wrap("profile", err)
 		}
 	}
 	return nil

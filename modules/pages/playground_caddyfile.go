@@ -58,18 +58,18 @@ func (p *Playground) unmarshal(d *caddyfile.Dispenser, known app.RegionNames) er
 		return known.Check(p.Region)
 	}
 	return options.Block(d, "maps_playground", check,
-		options.Option{Name: "guest", Takes: "<account id>", Read: func(d *caddyfile.Dispenser) error {
+		options.Option{Name: "guest", Args: "<account id>", Read: func(d *caddyfile.Dispenser) error {
 			if !d.AllArgs(&p.Guest) { // may be empty, from an environment variable, for no account
 				return options.ErrCount
 			}
 			return nil
 		}},
 		options.Option{Name: "public", Read: options.Flag(&p.Public)},
-		options.Option{Name: "prefix", Takes: "<path>", Read: options.Path(&p.Prefix)},
-		options.Option{Name: "tiles", Takes: "<path>", Read: options.Path(&p.Tiles)},
-		options.Option{Name: "matching", Takes: "<path>", Read: options.Path(&p.Matching)},
-		options.Option{Name: "geocoding", Takes: "<path>", Read: options.Path(&p.Geocoding)},
-		options.Option{Name: "profile", Takes: "car|bicycle|foot...", Read: options.Words(&p.Profile), Repeats: true},
+		options.Option{Name: "prefix", Args: "<path>", Read: options.Path(&p.Prefix)},
+		options.Option{Name: "tiles", Args: "<path>", Read: options.Path(&p.Tiles)},
+		options.Option{Name: "matching", Args: "<path>", Read: options.Path(&p.Matching)},
+		options.Option{Name: "geocoding", Args: "<path>", Read: options.Path(&p.Geocoding)},
+		options.Option{Name: "profile", Args: "car|bicycle|foot...", Read: options.Words(&p.Profile), Repeats: true},
 	)
 }
 

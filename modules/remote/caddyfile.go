@@ -29,10 +29,10 @@ func (s *Service) UnmarshalBlock(d *caddyfile.Dispenser, kind string, own ...opt
 	name := kind + " " + d.Val()
 	head := *d
 	known := append(own,
-		options.Option{Name: "timeout", Takes: "<duration>", Read: options.Duration(&s.Timeout)},
-		options.Option{Name: "max_response", Takes: "<size>", Read: options.Size(&s.MaxResponse)},
-		options.Option{Name: "max_in_flight", Takes: "<number>", Read: options.Number(&s.MaxInFlight)},
-		options.Option{Name: "max_calls", Takes: "<number>", Read: options.Number(&s.MaxCalls)},
+		options.Option{Name: "timeout", Args: "<duration>", Read: options.Duration(&s.Timeout)},
+		options.Option{Name: "max_response", Args: "<size>", Read: options.Size(&s.MaxResponse)},
+		options.Option{Name: "max_in_flight", Args: "<number>", Read: options.Number(&s.MaxInFlight)},
+		options.Option{Name: "max_calls", Args: "<number>", Read: options.Number(&s.MaxCalls)},
 	)
 	start := d.Token()
 	// All other options are those of reverse_proxy, and become a block of their own.
@@ -55,10 +55,10 @@ func (s *Service) UnmarshalBlock(d *caddyfile.Dispenser, kind string, own ...opt
 		case slices.ContainsFunc(known, func(o options.Option) bool { return o.Name == option }):
 			ours = append(ours, segment...)
 		case strings.HasPrefix(option, "@") || option == "handle_response" || option == "replace_status":
-			return options.At(&at, fmt.Errorf("%s cannot be used with %s: its responses are read here", option, name))
+			return options.WithLine(&at, fmt.Errorf("%s cannot be used with %s: its responses are read here", option, name))
 		default:
 			if meant, found := text.Closest(option, names); found && mistyped == nil {
-				mistyped = options.At(&at, fmt.Errorf("unknown option of %s: %s; did you mean %s?", name, option, meant))
+				mistyped = options.WithLine(&at, fmt.Errorf("unknown option of %s: %s; did you mean %s?", name, option, meant))
 			}
 			proxys = append(proxys, segment...)
 		}
@@ -78,7 +78,7 @@ func (s *Service) UnmarshalBlock(d *caddyfile.Dispenser, kind string, own ...opt
 		return err
 	}
 	if err := check(h); err != nil {
-		return options.At(&head, fmt.Errorf("%s: %w", name, err))
+		return options.WithLine(&head, fmt.Errorf("%s: %w", name, err))
 	}
 	s.ProxyRaw = caddyconfig.JSON(h, nil)
 	return nil

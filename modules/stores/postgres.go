@@ -65,7 +65,7 @@ func (m *Postgres) Provision(caddy.Context) error {
 	}
 	password, err := repl.ReplaceOrErr(m.Password, true, true)
 	if err != nil {
-		return options.Of("password", err)
+		return options.Wrap("password", err)
 	}
 	if m.config, err = store.ParseDSN(dsn, password); err != nil {
 		return err
@@ -89,7 +89,7 @@ func (m *Postgres) checkWritten() error {
 		return fmt.Errorf("store postgres: %w", err)
 	}
 	if m.Password != "" && !onePlaceholder.MatchString(m.Password) {
-		return options.Of("password", errLiteralPassword)
+		return options.Wrap("password", errLiteralPassword)
 	}
 	return nil
 }

@@ -29,10 +29,10 @@ func (m *Postgres) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		m.DSN = d.Val()
 	}
 	if d.CountRemainingArgs() > 0 {
-		return options.At(d, errors.New("store postgres takes one connection string; put one with spaces in quotes"))
+		return options.WithLine(d, errors.New("store postgres takes one connection string; put one with spaces in quotes"))
 	}
 	return options.Block(d, "store postgres", m.checkWritten,
-		options.Option{Name: "password", Takes: "<placeholder>", Read: options.Text(&m.Password)},
+		options.Option{Name: "password", Args: "<placeholder>", Read: options.Text(&m.Password)},
 	)
 }
 

@@ -23,7 +23,7 @@ func (m *SQLite) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the module's name
 	if d.NextArg() {
 		if m.Path = d.Val(); m.Path == "" {
-			return options.At(d, errors.New("the path is empty"))
+			return options.WithLine(d, errors.New("the path is empty"))
 		}
 	}
 	return options.Block(d, "store sqlite", nil)

@@ -57,9 +57,9 @@ func (h *Handler) unmarshal(d *caddyfile.Dispenser, known app.RegionNames) error
 		return known.Check(h.Regions...)
 	}
 	return options.Block(d, "maps_tiles", check,
-		options.Option{Name: "prefix", Takes: "<path>", Read: options.Path(&h.Prefix)},
-		options.Option{Name: "max_zoom", Takes: "<zoom>", Read: h.unmarshalMaxZoom},
-		options.Option{Name: "cache", Takes: "<size>", Read: options.Size(&h.Cache)},
+		options.Option{Name: "prefix", Args: "<path>", Read: options.Path(&h.Prefix)},
+		options.Option{Name: "max_zoom", Args: "<zoom>", Read: h.unmarshalMaxZoom},
+		options.Option{Name: "cache", Args: "<size>", Read: options.Size(&h.Cache)},
 		options.Option{Name: "public", Read: options.Flag(&h.Public)},
 	)
 }

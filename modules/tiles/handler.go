@@ -72,7 +72,7 @@ func (*Handler) CaddyModule() caddy.ModuleInfo {
 func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	h.logger = ctx.Logger()
 	if h.prefix, err = request.ParsePrefix(cmp.Or(h.Prefix, defaultPrefix)); err != nil {
-		return options.Of("prefix", err)
+		return options.Wrap("prefix", err)
 	}
 	if err := h.check(); err != nil {
 		return err
@@ -104,9 +104,9 @@ func (h *Handler) check() error {
 	case len(h.Regions) == 0:
 		return errors.New("maps_tiles needs the name of at least one region")
 	case h.maxZoom > maxMaxZoom:
-		return options.Wrong("max_zoom", "%d is not a whole number from 0 to %d", h.maxZoom, maxMaxZoom)
+		return options.Errorf("max_zoom", "%d is not a whole number from 0 to %d", h.maxZoom, maxMaxZoom)
 	case h.Cache < minCache:
-		return options.Wrong("cache", "%s is less than %s",
+		return options.Errorf("cache", "%s is less than %s",
 			humanize.IBytes(uint64(max(0, h.Cache))), humanize.IBytes(minCache))
 	}
 	for _, name := range h.Regions {

@@ -130,13 +130,12 @@ func TestRotate(t *testing.T) {
 func TestSweepGrants(t *testing.T) {
 	each(t, func(t *testing.T, s *Store) {
 		const expired = sweepStep + 10
-		errs := together(expired, func(n int) error {
-			g := newGrant(n, "sa_1", "sa_1")
-			g.ExpiresAt = time.Now().Add(-time.Minute)
-			_, err := s.AddGrant(context.Background(), g, hashOf("refresh", n), expired+1)
-			return err
-		})
-		same(t, "added", expired, count(errs, nil))
+		addGrant(t, s, 0, "sa_1", "sa_1", 1)
+		run(t, s, "UPDATE maps_grants SET expires_at = $1", time.Now().Add(-time.Minute).UnixMicro())
+		run(t, s, `WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < $1)
+			INSERT INTO maps_grants (`+grantColumns+`) SELECT id || n.i, organization, client_account, server_account,
+			client_generation, server_generation, scopes, created_at, expires_at FROM maps_grants, n`, int64(expired))
+		run(t, s, "UPDATE maps_grant_pairs SET grants = $1", int64(expired))
 		addGrant(t, s, expired, "sa_1", "sa_1", expired+1)
 		same(t, "swept", expired, must(s.SweepGrants(t.Context())))
 		must(s.Grant(t.Context(), fmt.Sprintf("gr_%06d", expired)))

@@ -43,8 +43,7 @@ func TestBoundsAreBounds(t *testing.T) {
 		}
 		ca, cb := geometry.NewCoord(a), geometry.NewCoord(b)
 		bx := geometry.BoxOf([]geometry.Coord{ca, cb})
-		in := geometry.Coord{X: rapid.Int32Range(bx.MinX, bx.MaxX).Draw(t, "x"), Y: rapid.Int32Range(bx.MinY, bx.MaxY).Draw(t,
-			"y")}
+		in := geometry.Coord{X: rapid.Int32Range(bx.MinX, bx.MaxX).Draw(t, "x"), Y: rapid.Int32Range(bx.MinY, bx.MaxY).Draw(t, "y")}
 		o := geometry.NewOrigin(from)
 		h := o.Haversine(o.EastTo(in.X), float64(in.Y)-o.Y)
 		var bounds [geo.TreeFanout]geometry.Near
@@ -94,10 +93,8 @@ func TestContainsIsThatOfOrb(t *testing.T) {
 // anywhere draws positions of whole units all over the Earth, with a liking for poles, the equator and the
 // antimeridian.
 func anywhere(t *rapid.T, label string) orb.Point {
-	lon := rapid.OneOf(rapid.Float64Range(-180, 180), rapid.SampledFrom([]float64{-180, 180, 0, 179.99, -179.99})).Draw(t,
-		label+" lon")
-	lat := rapid.OneOf(rapid.Float64Range(-90, 90), rapid.SampledFrom([]float64{-90, 90, 0, 89.99, -89.99})).Draw(t,
-		label+" lat")
+	lon := rapid.OneOf(rapid.Float64Range(-180, 180), rapid.SampledFrom([]float64{-180, 180, 0, 179.99, -179.99})).Draw(t, label+" lon")
+	lat := rapid.OneOf(rapid.Float64Range(-90, 90), rapid.SampledFrom([]float64{-90, 90, 0, 89.99, -89.99})).Draw(t, label+" lat")
 	return geometry.NewCoord(orb.Point{lon, lat}).Point()
 }
 

@@ -19,8 +19,8 @@ type Build struct {
 	Region    int64         // bytes
 	Took      time.Duration // by the clock
 	Processor time.Duration // of all cores; 0 where the build was no process of its own
-	Anonymous int64         // bytes: most memory at a time that no file stands behind
-	Scratch   int64         // bytes: most that its temporary files took at a time
+	Anonymous int64         // bytes: peak of anonymous memory
+	Scratch   int64         // bytes: peak of temporary files
 }
 
 // Builder compiles an extract into a region file.

@@ -1,4 +1,5 @@
-// Package testregion writes small region files for tests.
+// Package testregion makes region files for tests: small ones by hand, that of the village in testdata, and those of
+// extracts, compiled in this process or by a binary (Builder). Start with Village.
 package testregion
 
 import (

@@ -9,8 +9,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/testkit"
 )
 
-// Village compiles the village and returns the path of the region file, and a function that removes it. It panics where
-// that fails, since examples have nobody to tell.
+// Village compiles the village and returns the path of the region file, and a function that removes it. It panics if
+// that fails, since examples have no testing.T.
 func Village() (path string, remove func()) {
 	dir, err := os.MkdirTemp("", "village")
 	if err != nil {

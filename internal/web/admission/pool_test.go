@@ -102,12 +102,17 @@ func TestTurns(t *testing.T) {
 func TestShareOfWork(t *testing.T) {
 	eachLevel(t, func(t *testing.T, of func(string) Caller) {
 		p, used := NewSlots(1, 1, nil), map[string]int64{}
+		var mu sync.Mutex // guards used
 		var all sync.WaitGroup
 		run := func(account string, cost int64, until time.Time) {
 			for range 4 {
 				all.Go(func() {
 					for time.Now().Before(until) {
-						use(t, p, of(account), cost, func() { used[account] += cost })
+						use(t, p, of(account), cost, func() {
+							mu.Lock()
+							defer mu.Unlock()
+							used[account] += cost
+						})
 					}
 				})
 			}
@@ -116,7 +121,9 @@ func TestShareOfWork(t *testing.T) {
 		run("heavy", 50, end)
 		run("light", 5, end)
 		time.Sleep(10 * time.Second)
+		mu.Lock()
 		before := used["heavy"] + used["light"]
+		mu.Unlock()
 		run("late", 5, end)
 		all.Wait()
 		third := float64(used["heavy"]+used["light"]+used["late"]-before) / 3

@@ -53,22 +53,22 @@ const roadside = 30.0
 // roadsidePoints are positions beside roads of all modes, each mode in turn.
 func roadsidePoints(networks matching.Networks, n int, seed uint64) (points []orb.Point) {
 	random := rand.New(rand.NewPCG(seed, roadsideStream))
-	var segments [len(matching.Networks{})][]uint32
+	var edges [len(matching.Networks{})][]uint32
 	any := false
 	for p, g := range networks {
 		if g != nil {
-			segments[p] = slices.Collect(g.Edges())
+			edges[p] = slices.Collect(g.Edges())
 		}
-		any = any || len(segments[p]) > 0
+		any = any || len(edges[p]) > 0
 	}
 	for i := 0; any && len(points) < n; i++ {
 		p := i % len(networks)
-		if len(segments[p]) == 0 {
+		if len(edges[p]) == 0 {
 			continue
 		}
-		segment := segments[p][random.IntN(len(segments[p]))]
-		length := float64(networks[p].Edge(segment).Length) / 1000
-		on := networks[p].At(segment, random.Float64()*length)
+		edge := edges[p][random.IntN(len(edges[p]))]
+		length := float64(networks[p].Edge(edge).Length) / 1000
+		on := networks[p].At(edge, random.Float64()*length)
 		away, angle := random.Float64()*roadside, random.Float64()*2*math.Pi
 		points = append(points, drives.Moved(on, away*math.Cos(angle), away*math.Sin(angle)))
 	}

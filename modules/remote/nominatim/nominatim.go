@@ -21,7 +21,7 @@ func init() { caddy.RegisterModule(new(Geocoder)) }
 // Geocoder asks Nominatim's `reverse`. It covers every place, so put it after local geocoders. It needs Nominatim's
 // Python frontend; that in PHP, up to 4.5, knows no layers.
 //
-// Nominatim finds one object, whatever `size` is, and looks for streets, addresses and points of interest within 0.006
+// Nominatim finds one object per request, and looks for streets, addresses and points of interest within 0.006
 // degrees (some 600 m). A `category` says where it looks, in up to three calls.
 type Geocoder struct {
 	remote.Service
@@ -127,7 +127,7 @@ func (g *Geocoder) lookUp(ctx context.Context, req *geocoding.Request, l lookup)
 //	}
 func (g *Geocoder) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return g.UnmarshalBlock(d, "geocoder",
-		options.Option{Name: "geometry", Takes: "on|off", Read: options.OnOff(&g.Geometry)})
+		options.Option{Name: "geometry", Args: "on|off", Read: options.OnOff(&g.Geometry)})
 }
 
 // Interface guards

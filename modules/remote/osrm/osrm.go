@@ -69,7 +69,7 @@ func (m *Matcher) Provision(ctx caddy.Context) error {
 
 // Validate checks the configuration.
 func (m *Matcher) Validate() error {
-	return options.Of("gaps", options.OneOf(m.Gaps, gapsIgnore, gapsSplit))
+	return options.Wrap("gaps", options.OneOf(m.Gaps, gapsIgnore, gapsSplit))
 }
 
 // Match implements matching.Matcher. If there is no road near the points, it searches again as far as the request
@@ -123,8 +123,8 @@ func (m *Matcher) Match(ctx context.Context, req *matching.Request) (*matching.R
 //	}
 func (m *Matcher) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	err := m.UnmarshalBlock(d, "matcher",
-		options.Option{Name: "profile", Takes: "<name> [car|bicycle|foot]", Read: m.unmarshalProfile},
-		options.Option{Name: "gaps", Takes: "ignore|split", Read: options.Word(&m.Gaps, gapsIgnore, gapsSplit)},
+		options.Option{Name: "profile", Args: "<name> [car|bicycle|foot]", Read: m.unmarshalProfile},
+		options.Option{Name: "gaps", Args: "ignore|split", Read: options.Word(&m.Gaps, gapsIgnore, gapsSplit)},
 	)
 	if err != nil {
 		return err

@@ -26,17 +26,17 @@ func (m *Matcher) setProfile() (err error) {
 		m.Profile = defaultProfile
 	}
 	if !profileNames.MatchString(m.Profile) {
-		return options.Wrong("profile", "%q is not a name of letters, digits, - and _", m.Profile)
+		return options.Errorf("profile", "%q is not a name of letters, digits, - and _", m.Profile)
 	}
 	if m.AnswersFor != "" {
 		if m.answersFor, err = matching.ParseProfile(m.AnswersFor); err != nil {
-			return options.Of("answers_for", err)
+			return options.Wrap("answers_for", err)
 		}
 		return nil
 	}
 	usual := false
 	if m.answersFor, usual = usualProfiles[m.Profile]; !usual {
-		return options.Wrong("profile", "%[1]q does not tell whom it is for: write %[1]s car, bicycle or foot", m.Profile)
+		return options.Errorf("profile", "%[1]q does not tell whom it is for: write %[1]s car, bicycle or foot", m.Profile)
 	}
 	return nil
 }

@@ -119,7 +119,7 @@ func (g *Geocoder) search(ctx context.Context, req *geocoding.Request, query str
 //	}
 func (g *Geocoder) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return g.UnmarshalBlock(d, "geocoder",
-		options.Option{Name: "geometry", Takes: "on|off", Read: options.OnOff(&g.Geometry)})
+		options.Option{Name: "geometry", Args: "on|off", Read: options.OnOff(&g.Geometry)})
 }
 
 // Interface guards

@@ -152,8 +152,8 @@ func (m *Matcher) send(ctx context.Context, q *matchRequest, used []int, opts re
 //	}
 func (m *Matcher) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return m.UnmarshalBlock(d, "matcher",
-		options.Option{Name: "costing", Takes: "<name>", Read: options.Text(&m.Costing)},
-		options.Option{Name: "ways", Takes: "on|off", Read: options.OnOff(&m.Ways)},
+		options.Option{Name: "costing", Args: "<name>", Read: options.Text(&m.Costing)},
+		options.Option{Name: "ways", Args: "on|off", Read: options.OnOff(&m.Ways)},
 	)
 }
 
