@@ -97,7 +97,8 @@ func within(
 }
 
 // Work fails the test if do takes more processor time than the limit, or eight times that under the race detector. The
-// time is that of the whole process, so nothing else may run in it. Where the system does not report it, wall time counts.
+// time is that of the whole process, so nothing else may run in it. Where the system does not report it, the wall time
+// counts.
 func Work(t testing.TB, what string, limit time.Duration, do func()) {
 	t.Helper()
 	if RaceDetector {
