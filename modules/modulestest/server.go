@@ -8,6 +8,7 @@ package modulestest
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -160,24 +161,30 @@ func (s *Server) Load(cfg Config) error {
 	if err != nil {
 		return err
 	}
-	var idle []net.Conn
-	for _, address := range []string{strings.TrimPrefix(s.URL, "http://"), s.Admin} {
-		if conn := openIdle(address); conn != nil {
-			defer conn.Close()
-			idle = append(idle, conn)
-		}
-	}
+	site, admin := openIdle(strings.TrimPrefix(s.URL, "http://")), openIdle(s.Admin)
 	err = caddy.Load(adapted, true)
 	s.HTTP.CloseIdleConnections()
+	// The old servers may still accept connections. On shutdown they close their listeners, then idle connections. The
+	// admin endpoint is replaced before a configuration is provisioned, so also by one that is refused then.
+	adminErr := waitForEnd(admin)
 	if err != nil {
+		if site != nil {
+			site.Close()
+		}
 		return err
 	}
-	// The old servers may still accept connections. On shutdown they close their listeners, then idle connections.
-	for _, conn := range idle {
-		_ = conn.SetDeadline(time.Now().Add(answerTimeout))
-		if _, err := conn.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
-			return fmt.Errorf("the old configuration still serves %s", conn.RemoteAddr())
-		}
+	return cmp.Or(waitForEnd(site), adminErr)
+}
+
+// waitForEnd waits until a server has closed a connection, which may be nil.
+func waitForEnd(conn net.Conn) error {
+	if conn == nil {
+		return nil
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(answerTimeout))
+	if _, err := conn.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
+		return fmt.Errorf("the old configuration still serves %s", conn.RemoteAddr())
 	}
 	return nil
 }
