@@ -1,6 +1,6 @@
 // Command countrygen compiles the outlines of the world's countries (Natural Earth, 1:10 million, public domain) into
-// the grid that internal/geo/country embeds, and draws positions with known answers for that package's tests. Same input,
-// same bytes.
+// the grid that internal/geo/country embeds, and draws positions with known answers for that package's tests. Same
+// input, same bytes.
 //
 // Natural Earth comes as data of the Go module github.com/sams96/rgeo. The format of the grid is described where it is
 // read, in internal/geo/country/grid.go.
