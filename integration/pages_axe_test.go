@@ -24,7 +24,7 @@ func TestPagesAxe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	drive, err := os.ReadFile(filepath.Join(root, "modules", "playground", "samples", "dover.gpx"))
+	drive, err := os.ReadFile(filepath.Join(root, "modules", "pages", "web", "playground", "samples", "dover.gpx"))
 	if err != nil {
 		t.Fatal(err)
 	}
