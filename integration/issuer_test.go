@@ -39,7 +39,7 @@ func newIssuer(t *testing.T) *issuer {
 func (i *issuer) token(audience, organization, role string) string {
 	i.t.Helper()
 	token := jwt.NewWithClaims(jwt.SigningMethodRS256, jwt.MapClaims{"iss": "https://id.example.com", "aud": audience,
-		"sub": "somebody", "org": organization, "role": role, "iat": time.Now().Unix(),
+		"sub": "admin", "org": organization, "role": role, "iat": time.Now().Unix(),
 		"exp": time.Now().Add(time.Hour).Unix()})
 	token.Header["kid"] = "rsa"
 	text, err := token.SignedString(i.key)

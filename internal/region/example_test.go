@@ -20,7 +20,7 @@ func Example() {
 
 	var w region.Writer
 	region.Add(&w, "squares", []uint64{0, 1, 4, 9, 16})
-	if err := w.Commit(context.Background(), path, region.Meta{Attribution: "nobody"}); err != nil {
+	if err := w.Commit(context.Background(), path, region.Meta{Attribution: "© contributors"}); err != nil {
 		panic(err)
 	}
 

@@ -13,7 +13,7 @@ func TestReservePort(t *testing.T) {
 	defer release()
 	for range 2 { // a server that is started, ended and started again
 		if _, err := net.Dial("tcp", address); err == nil {
-			t.Error("somebody listens")
+			t.Error("the port has a listener")
 		}
 		l, err := net.Listen("tcp", address)
 		if err != nil {

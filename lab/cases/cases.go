@@ -44,7 +44,7 @@ var kinds = []kind{
 // attempts is the number of random routes that are looked at for each kind.
 const attempts = 2000
 
-// Find finds a case of each kind: the first random route that has such a place, whatever the matcher makes of it. The
+// Find finds a case of each kind: the first random route that has such a place, matched correctly or not. The
 // same graph and seed give the same cases.
 func Find(g *roadgraph.Graph, seed uint64) ([]Case, error) {
 	var found []Case

@@ -44,11 +44,6 @@ const (
 	maxMethod = 32 // longer than any real method
 )
 
-// NewRedactFilter returns a filter with the default length.
-func NewRedactFilter(parameters ...string) *RedactFilter {
-	return &RedactFilter{Parameters: parameters, MaxLength: defaultMaxLength}
-}
-
 // CaddyModule returns the Caddy module information.
 func (*RedactFilter) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{

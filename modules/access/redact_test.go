@@ -163,7 +163,7 @@ func TestOrdinaryRequest(t *testing.T) {
 		Header: http.Header{"User-Agent": {"curl/8.0"}, "Accept": {"*/*", "a/b"}, "Cookie": {strings.Repeat("c", 10000)},
 			"X-Empty": {}},
 	}}
-	f := access.NewRedactFilter("apiKey")
+	f := &access.RedactFilter{Parameters: []string{"apiKey"}, MaxLength: 2048}
 	got := f.Filter(zap.Object("request", r)).Interface.(caddyhttp.LoggableHTTPRequest)
 	if fmt.Sprint(got.Header) != fmt.Sprint(r.Header) || got.RequestURI != r.RequestURI || got.Host != r.Host ||
 		got.Method != r.Method {

@@ -133,7 +133,7 @@ func parseLanguage(v request.QueryValue) ([]string, error) {
 		return nil, apierror.FailedValidation("language: " + err.Error())
 	}
 	if languages == nil {
-		languages = []string{} // "*": any language, whatever the header says
+		languages = []string{} // "*" means any language; the header is ignored
 	}
 	return languages, nil
 }

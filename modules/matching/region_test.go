@@ -222,7 +222,7 @@ func TestHalfOfATrace(t *testing.T) {
 	})
 }
 
-// Handlers after the matchers can read the whole body, whatever it is.
+// Handlers after the matchers can read the whole body, valid or not.
 func TestBodyIsLeft(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		body := rapid.OneOf(rapid.Just([]byte(inside)), rapid.SliceOfN(rapid.Byte(), 0, 200)).Draw(t, "body")

@@ -50,7 +50,7 @@ func (u *Upstream) Send(status int, body string) {
 	})
 }
 
-// Unreachable is the URL of a port at which nobody listens.
+// Unreachable is the URL of a port without a listener.
 func Unreachable(t testing.TB) string {
 	t.Helper()
 	address, release, err := testkit.ReservePort()

@@ -194,7 +194,7 @@ func TestAccountEnds(t *testing.T) {
 	}
 }
 
-// TestStoreDown: without the store, a cached token stays good, and nothing is said about others. An update whose answer
+// TestStoreDown: without the store, a cached token stays good, and others are neither accepted nor refused. An update whose answer
 // was lost ends a cached token all the same.
 func TestStoreDown(t *testing.T) {
 	t.Parallel()

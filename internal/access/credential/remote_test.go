@@ -178,7 +178,8 @@ func TestRequiredClaim(t *testing.T) {
 	}
 }
 
-// TestIssuerDown: while the issuer has never answered, nothing is said about tokens, and it is not asked for each of them.
+// TestIssuerDown: until the issuer has answered once, its tokens are neither accepted nor refused, and tokens do not each
+// cause a request.
 func TestIssuerDown(t *testing.T) {
 	t.Parallel()
 	s := strangers()

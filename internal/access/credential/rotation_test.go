@@ -150,7 +150,7 @@ func TestKeysOfAClockAhead(t *testing.T) {
 }
 
 // TestUnknownKeys: a token of a key that another server made a moment ago is good. Tokens of made-up keys are refused,
-// cost the store little, and keep no good one from being used. While the store is down, nothing is said about them.
+// cost the store little, and keep no good one from being used. While the store is down, they are neither accepted nor refused.
 func TestUnknownKeys(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -221,7 +221,7 @@ func (b *Tab) Click(selector string) {
 	b.Run(chromedp.Click(selector, chromedp.ByQuery, chromedp.NodeVisible))
 }
 
-// Type types a text into the first element of a selector, in place of what stands there.
+// Type replaces the text of the first element of a selector.
 func (b *Tab) Type(selector, text string) {
 	b.t.Helper()
 	b.Run(chromedp.Focus(selector, chromedp.ByQuery), chromedp.Evaluate("document.activeElement.select()", nil),

@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"sync"
 	"testing"
-	"time"
 )
 
 // Proxy is a proxy in front of a database, as a network that a test can break.
@@ -23,15 +22,11 @@ type Proxy struct {
 	listener net.Listener // nil: connections are refused
 	pairs    map[*pair]struct{}
 	frozen   chan struct{} // closed while it is not frozen
-	delay    time.Duration // of each direction
 	swallow  []byte
 	copiers  sync.WaitGroup
 }
 
-type pair struct {
-	client, server net.Conn
-	frozen         chan struct{} // closed while this connection is not frozen
-}
+type pair struct{ client, server net.Conn }
 
 // NewProxy starts a proxy to the host of a connection string, until the end of the test.
 func NewProxy(t testing.TB, dsn string) *Proxy {
@@ -112,15 +107,6 @@ func (p *Proxy) Freeze() {
 	p.frozen = make(chan struct{})
 }
 
-// FreezeOpen freezes only the open connections. New ones work.
-func (p *Proxy) FreezeOpen() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for one := range p.pairs {
-		one.frozen = make(chan struct{}) // for good
-	}
-}
-
 // Thaw ends Freeze. The stopped data arrives late.
 func (p *Proxy) Thaw() {
 	p.mu.Lock()
@@ -130,13 +116,6 @@ func (p *Proxy) Thaw() {
 	default:
 		close(p.frozen)
 	}
-}
-
-// Delay delays all later data in each direction, but not connecting to the proxy.
-func (p *Proxy) Delay(d time.Duration) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.delay = d
 }
 
 // Swallow drops the text, and all later data to the database, of a connection on which a client sends the text. The
@@ -153,13 +132,13 @@ func (p *Proxy) join(client net.Conn) {
 		_ = client.Close()
 		return
 	}
-	one := &pair{client: client, server: server, frozen: open()}
+	one := &pair{client, server}
 	p.mu.Lock()
 	p.pairs[one] = struct{}{}
 	p.mu.Unlock()
 	var both sync.WaitGroup
-	both.Go(func() { p.pass(one, server, client, true) })
-	both.Go(func() { p.pass(one, client, server, false) })
+	both.Go(func() { p.pass(server, client, true) })
+	both.Go(func() { p.pass(client, server, false) })
 	p.copiers.Go(func() {
 		both.Wait()
 		p.mu.Lock()
@@ -168,49 +147,26 @@ func (p *Proxy) join(client net.Conn) {
 	})
 }
 
-// late is data with a delay.
-type late struct {
-	data []byte
-	at   time.Time // when it arrives
-}
-
 // pass copies until one side ends.
-func (p *Proxy) pass(one *pair, to, from net.Conn, asks bool) {
-	way := make(chan late, 1024)
-	var arriving sync.WaitGroup
-	arriving.Go(func() {
-		defer to.Close()
-		for l := range way {
-			time.Sleep(time.Until(l.at))
-			if _, err := to.Write(l.data); err != nil {
-				_ = from.Close() // stop reading
-			}
-		}
-	})
-	defer arriving.Wait()
-	defer close(way)
+func (p *Proxy) pass(to, from net.Conn, asks bool) {
+	defer to.Close()
 	defer from.Close()
 	buffer := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(buffer)
 		p.mu.Lock()
-		all, this, delay := p.frozen, one.frozen, p.delay
+		frozen := p.frozen
 		swallowed := asks && len(p.swallow) > 0 && bytes.Contains(buffer[:n], p.swallow)
 		p.mu.Unlock()
-		<-all
-		if !swallowed {
-			select {
-			case <-this:
-			default:
-				swallowed = true // it is frozen for good
-			}
-		}
+		<-frozen
 		if swallowed { // with all later data
 			_, _ = io.Copy(io.Discard, from)
 			return
 		}
 		if n > 0 {
-			way <- late{bytes.Clone(buffer[:n]), time.Now().Add(delay)}
+			if _, err := to.Write(buffer[:n]); err != nil {
+				return
+			}
 		}
 		if err != nil {
 			return

@@ -143,7 +143,7 @@ func TestSecondDemo(t *testing.T) {
 	release()
 }
 
-// What a demo leaves behind that is killed while it writes its credentials is a secret that nobody needs.
+// A demo that is killed while it writes its credentials leaves a file with secrets, which the next one removes.
 func TestUnfinishedCredentials(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "credentials.json")

@@ -1,7 +1,7 @@
 // The API reference by Swagger UI. It keeps a pasted token in memory, and sends requests only to this server.
 import { showPages } from "./shared/pages.js";
 
-// ownServer sends requests to the origin of this page, whatever server the document names.
+// ownServer sends requests to the origin of this page, not to the servers that the document names.
 const ownServer = () => ({
   statePlugins: {
     spec: {

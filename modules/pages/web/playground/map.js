@@ -77,7 +77,7 @@ export function showView(map) {
 // has a view. It returns the TileJSON.
 export async function showTiles(map, session, settings, failed) {
   const tiles = await session.json(`${settings.tiles}/${settings.region}.json`);
-  // The page uses its own origin, whatever address the TileJSON has.
+  // The page uses its own origin instead of the address in the TileJSON.
   const address = `${settings.tiles}/${settings.region}/{z}/{x}/{y}.mvt`;
   const [west, south, east, north] = tiles.bounds;
   if (!showView(map)) map.fitBounds([[south, west], [north, east]]);
