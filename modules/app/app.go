@@ -216,7 +216,7 @@ func (a *App) Start() error {
 		return err
 	}
 	a.warnOfUnredactedLogs()
-	if err := a.openRegions(false); err != nil {
+	if err := a.openRegions(a.regions.list, false); err != nil {
 		return err
 	}
 	a.warnOfMissingMaps()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -60,36 +61,50 @@ func acquire[T caddy.Destructor](a *App, pool *caddy.UsagePool, key any, create 
 // checked may be meant for another machine.
 func (a *App) provisionRegions(caddy.Context) error {
 	for _, name := range slices.Sorted(maps.Keys(a.Regions)) {
-		if name == "" {
-			return errors.New("a region needs a name")
-		}
-		config := a.Regions[name]
-		path, from, err := config.provision(name)
-		if err != nil {
+		if err := a.addRegion(name, a.Regions[name]); err != nil {
 			return fmt.Errorf("region %s: %w", name, err)
 		}
-		key := regionKey{path, from != nil || config.Awaited}
-		watched := acquire(a, regionPool, key, func() *regions.Watched {
-			return regions.NewWatched(regions.Options{Path: path, Awaited: key.awaited, Logger: regionLog.logger()})
-		})
-		r := &configuredRegion{Region: regions.New(name, watched), watched: watched, wait: time.Duration(config.Wait)}
-		if from != nil {
-			from.Watched, from.Logger = watched, regionLog.logger()
-			r.mirror = acquire(a, mirrorPool, mirrorKey(from), func() *fetch.Mirror { return fetch.New(*from) })
-		}
-		a.regions.list = append(a.regions.list, r)
 	}
+	return a.tryRegions(a.regions.list)
+}
+
+// addRegion adds a region to those of the configuration, without opening its file.
+func (a *App) addRegion(name string, config *RegionConfig) error {
+	if err := checkRegionName(name); err != nil {
+		return err
+	}
+	path, from, err := config.provision(name)
+	if err != nil {
+		return err
+	}
+	key := regionKey{path, from != nil || config.Awaited}
+	watched := acquire(a, regionPool, key, func() *regions.Watched {
+		return regions.NewWatched(regions.Options{Path: path, Awaited: key.awaited, Logger: regionLog.logger()})
+	})
+	r := &configuredRegion{Region: regions.New(name, watched), watched: watched, wait: time.Duration(config.Wait)}
+	if from != nil {
+		from.Watched, from.Logger = watched, regionLog.logger()
+		r.mirror = acquire(a, mirrorPool, mirrorKey(from), func() *fetch.Mirror { return fetch.New(*from) })
+	}
+	at, _ := slices.BinarySearchFunc(a.regions.list, name, func(r *configuredRegion, name string) int {
+		return strings.Compare(r.Name(), name)
+	})
+	a.regions.list = slices.Insert(a.regions.list, at, r)
+	return nil
+}
+
+// tryRegions opens the files of regions while the configuration is loaded.
+func (a *App) tryRegions(list []*configuredRegion) error {
 	if caddy.ActiveContext().Context != nil {
-		return a.openRegions(true)
+		return a.openRegions(list, true)
 	}
-	try := func(r *configuredRegion) error {
+	for i, err := range eachRegion(list, func(r *configuredRegion) error {
 		if r.watched.Awaited {
 			return nil
 		}
 		return r.watched.Start()
-	}
-	for i, err := range a.eachRegion(try) {
-		if r := a.regions.list[i]; err != nil {
+	}) {
+		if r := list[i]; err != nil {
 			a.logger.Warn("a region file cannot be opened; the server will not start without it",
 				zap.String("region", r.Name()), zap.String("path", r.Path()), zap.Error(err))
 		}
@@ -98,10 +113,10 @@ func (a *App) provisionRegions(caddy.Context) error {
 }
 
 // eachRegion calls do for all regions concurrently, and returns the errors in order.
-func (a *App) eachRegion(do func(*configuredRegion) error) []error {
-	results := make([]error, len(a.regions.list))
+func eachRegion(list []*configuredRegion, do func(*configuredRegion) error) []error {
+	results := make([]error, len(list))
 	var group sync.WaitGroup
-	for i, r := range a.regions.list {
+	for i, r := range list {
 		group.Go(func() { results[i] = do(r) })
 	}
 	group.Wait()
@@ -109,10 +124,10 @@ func (a *App) eachRegion(do func(*configuredRegion) error) []error {
 }
 
 // openRegions opens files that are not open yet.
-func (a *App) openRegions(reload bool) error {
-	for i, err := range a.eachRegion(func(r *configuredRegion) error { return r.start(a.logger, reload) }) {
+func (a *App) openRegions(list []*configuredRegion, reload bool) error {
+	for i, err := range eachRegion(list, func(r *configuredRegion) error { return r.start(a.logger, reload) }) {
 		if err != nil {
-			return fmt.Errorf("region %s: %w", a.regions.list[i].Name(), err)
+			return fmt.Errorf("region %s: %w", list[i].Name(), err)
 		}
 	}
 	return nil
@@ -126,16 +141,40 @@ func (a *App) cleanupRegions() {
 	a.regions.release = nil
 }
 
-// Region returns a region of the configuration by its name. Modules call it in their Provision.
-func (a *App) Region(name string) (*regions.Region, error) {
-	names := make([]string, 0, len(a.regions.list))
-	for _, r := range a.regions.list {
-		if r.Name() == name {
+// Region returns a region of the configuration by its name. A reference that names a file or a URL (IsRegionFile) adds
+// it to the regions, under its RegionName, unless it is one of them already. Modules call it in their Provision.
+func (a *App) Region(reference string) (*regions.Region, error) {
+	if !IsRegionFile(reference) {
+		if r := a.findRegion(reference); r != nil {
 			return r.Region, nil
 		}
-		names = append(names, r.Name())
+		names := make([]string, len(a.regions.list))
+		for i, r := range a.regions.list {
+			names[i] = r.Name()
+		}
+		return nil, noRegion(reference, names)
 	}
-	return nil, noRegion(name, names)
+	name, config := RegionName(reference), &RegionConfig{Path: reference}
+	known := a.findRegion(name)
+	if known == nil {
+		if err := a.addRegion(name, config); err != nil {
+			return nil, fmt.Errorf("region %s: %w", name, err)
+		}
+		added := a.findRegion(name)
+		return added.Region, a.tryRegions([]*configuredRegion{added})
+	}
+	if path, _, err := config.provision(name); err != nil || path != known.Path() {
+		return nil, fmt.Errorf("the region %s is the file %s; %s would be another region of that name: rename the file",
+			name, known.Path(), reference)
+	}
+	return known.Region, nil
+}
+
+func (a *App) findRegion(name string) *configuredRegion {
+	if i := slices.IndexFunc(a.regions.list, func(r *configuredRegion) bool { return r.Name() == name }); i >= 0 {
+		return a.regions.list[i]
+	}
+	return nil
 }
 
 func noRegion(name string, known []string) error {
@@ -207,7 +246,7 @@ func (a *App) RegionDetails() []RegionDetail {
 func (a *App) ReloadRegions(ctx context.Context) (complete bool, err error) {
 	complete = true
 	var problems []error
-	for i, err := range a.eachRegion(func(r *configuredRegion) error { return r.reload(ctx) }) {
+	for i, err := range eachRegion(a.regions.list, func(r *configuredRegion) error { return r.reload(ctx) }) {
 		switch {
 		case errors.Is(err, regions.ErrUnderWay):
 			complete = false

@@ -211,6 +211,9 @@ func (a *App) unmarshalRegion(d *caddyfile.Dispenser) error {
 		return options.ErrCount
 	}
 	name := args[0]
+	if err := checkRegionName(name); err != nil {
+		return err
+	}
 	if _, twice := a.Regions[name]; twice {
 		return fmt.Errorf("%s already exists", name)
 	}
@@ -224,8 +227,8 @@ func (a *App) unmarshalRegion(d *caddyfile.Dispenser) error {
 			return nil // it may be a file or a URL
 		}
 		_, err := c.check(c.Path)
-		if fault, ok := errors.AsType[*options.Error](err); ok && fault.Option == "path" {
-			return fmt.Errorf("region %s: %w", name, fault.Err) // in a Caddyfile the path has no name
+		if without := withoutPath(err); without != err {
+			return fmt.Errorf("region %s: %w", name, without)
 		}
 		return err
 	}
@@ -238,6 +241,14 @@ func (a *App) unmarshalRegion(d *caddyfile.Dispenser) error {
 		options.Option{Name: "max_size", Args: "<size>", Read: options.Size(&c.MaxSize)},
 		options.Option{Name: "wait", Args: "<duration>", Read: options.Duration(&c.Wait)},
 	)
+}
+
+// withoutPath returns an error of the option `path` without the name of that option, which Caddyfiles do not have.
+func withoutPath(err error) error {
+	if fault, ok := errors.AsType[*options.Error](err); ok && fault.Option == "path" {
+		return fault.Err
+	}
+	return err
 }
 
 func (c *RegionConfig) unmarshalHeader(d *caddyfile.Dispenser) error {

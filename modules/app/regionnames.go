@@ -2,15 +2,48 @@ package app
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
+	"net/url"
+	"path"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 )
 
-// RegionNames returns an error for a name that is not a region in the global option of the Caddyfile, so that
-// directives report it with its line. nil accepts any name.
-type RegionNames func(name string) error
+// RegionNames returns an error for a reference that is neither a region in the global option of the Caddyfile nor a file
+// or URL, so that directives report it with its line. nil accepts all.
+type RegionNames func(reference string) error
+
+// IsRegionFile reports whether a directive's reference to a region is a file or a URL, rather than the name of a region
+// of the global option.
+func IsRegionFile(reference string) bool {
+	return strings.ContainsAny(reference, `/\{`) || strings.HasSuffix(reference, regionExtension) ||
+		extracts.MatchString(reference)
+}
+
+const regionExtension = ".region"
+
+// RegionName is the name of a region that is given by its file or URL: the base name without `.region`.
+func RegionName(file string) string {
+	if where, err := replaced(file); err == nil {
+		file = where
+	}
+	if u, err := url.Parse(file); err == nil && u.Host != "" {
+		file = u.Path
+	}
+	return strings.TrimSuffix(path.Base(filepath.ToSlash(file)), regionExtension)
+}
+
+// checkRegionName refuses names that would be files, or could not be a part of a URL.
+func checkRegionName(name string) error {
+	if name == "" || IsRegionFile(name) || strings.ContainsAny(name, "%?#") {
+		return fmt.Errorf("%q is not a name for a region: it must have none of / \\ { %% ? #, and not end like a file", name)
+	}
+	return nil
+}
 
 // RegionNamesOf returns the regions of a directive's Caddyfile.
 func RegionNamesOf(h httpcaddyfile.Helper) RegionNames {
@@ -19,11 +52,18 @@ func RegionNamesOf(h httpcaddyfile.Helper) RegionNames {
 		_ = json.Unmarshal(option.Value, &app) // it was written by parseGlobalOption
 	}
 	known := slices.Sorted(maps.Keys(app.Regions))
-	return func(name string) error {
-		if slices.Contains(known, name) {
+	return func(reference string) error {
+		switch {
+		case slices.Contains(known, reference):
 			return nil
+		case !IsRegionFile(reference):
+			return noRegion(reference, known)
+		case hasPlaceholder(reference):
+			return nil // it is checked when the configuration is loaded
 		}
-		return noRegion(name, known)
+		config := RegionConfig{Path: reference}
+		_, err := config.check(reference)
+		return withoutPath(err)
 	}
 }
 

@@ -18,7 +18,7 @@ func init() { caddy.RegisterModule(new(Local)) }
 
 // Local answers from regions of the maps app.
 type Local struct {
-	// The regions. The first that covers the position answers. Required.
+	// The regions, by their names or their files. The first that covers the position answers. Required.
 	Regions []string `json:"regions,omitempty"`
 
 	regions []*regions.Region

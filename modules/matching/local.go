@@ -18,7 +18,8 @@ func init() { caddy.RegisterModule(new(Local)) }
 
 // Local matches traces on regions of the maps app.
 type Local struct {
-	// The regions. The first that covers the trace answers, or the one that covers most of it. Required.
+	// The regions, by their names or their files. The first that covers the trace answers, or the one that covers most of
+	// it. Required.
 	Regions []string `json:"regions,omitempty"`
 
 	regions []*regions.Region

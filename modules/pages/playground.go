@@ -26,7 +26,7 @@ func init() { caddy.RegisterModule(new(Playground)) }
 // Playground serves the playground, a page with the map of a region that calls the endpoints of the same site:
 // docs/build/pages.md#the-playground.
 type Playground struct {
-	// The region to show. Required.
+	// The region to show, by its name or its file. Required.
 	Region string `json:"region,omitempty"`
 
 	// The account whose tokens anonymous visitors get, with its scopes TILE, DIRECTION, REVERSEGEOCODING and GEOCODING
@@ -90,11 +90,12 @@ func (p *Playground) Provision(ctx caddy.Context) (err error) {
 	if p.Region == "" {
 		return errNoRegion
 	}
-	if _, err = p.app.Region(p.Region); err != nil {
+	region, err := p.app.Region(p.Region)
+	if err != nil {
 		return err
 	}
 	p.guests = newWindow(time.Now)
-	p.page, err = p.makePage()
+	p.page, err = p.makePage(region.Name())
 	return err
 }
 
@@ -127,7 +128,7 @@ type settings struct {
 	Samples   []string `json:"samples"`
 }
 
-func (p *Playground) makePage() (*page, error) {
+func (p *Playground) makePage(region string) (*page, error) {
 	own := embedded("playground")
 	page, err := newPage(contentPolicy{images: []string{"data:", "blob:"}}, sharedFiles(), fileSet{fs: own},
 		fileSet{at: "lib", fs: www.FS, maxAge: libraryMaxAge, names: []string{
@@ -140,7 +141,7 @@ func (p *Playground) makePage() (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := settings{Region: p.Region, Guest: p.Guest != "", Samples: names, Profiles: slices.Clone(p.Profile)}
+	s := settings{Region: region, Guest: p.Guest != "", Samples: names, Profiles: slices.Clone(p.Profile)}
 	if len(s.Profiles) == 0 {
 		s.Profiles = []string{matching.Car.String()}
 	}

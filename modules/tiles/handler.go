@@ -7,9 +7,7 @@ package tiles
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"net/http"
-	"strings"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -30,7 +28,7 @@ func init() { caddy.RegisterModule(new(Handler)) }
 // Handler serves vector tiles of regions, TileJSON, a MapLibre style, and tiles of the road network:
 // docs/build/tiles.md.
 type Handler struct {
-	// The regions. Files without a map (`--no-map`) serve only networks. Required.
+	// The regions, by their names or their files. Files without a map (`--no-map`) serve only networks. Required.
 	Regions []string `json:"regions,omitempty"`
 
 	// The path above the tiles, as this handler sees it. Others are 404. Default: `/tiles`.
@@ -108,11 +106,6 @@ func (h *Handler) check() error {
 	case h.Cache < minCache:
 		return options.Errorf("cache", "%s is less than %s",
 			humanize.IBytes(uint64(max(0, h.Cache))), humanize.IBytes(minCache))
-	}
-	for _, name := range h.Regions {
-		if strings.ContainsAny(name, "/%") {
-			return fmt.Errorf("region %q: a name with a slash or a percent sign cannot be a part of an address", name)
-		}
 	}
 	return nil
 }
