@@ -38,6 +38,7 @@ func init() { caddy.RegisterModule(new(Auth)) }
 // `{http.auth.user.organization}` | Its organization
 // `{http.auth.user.scopes}` | The scopes of the request, separated by spaces
 // `{http.auth.user.admin}` | Whether every account behind the token has `isAdmin`
+// `{http.maps.client_network}` | The client's IPv4 address, or the /64 network of its IPv6 address
 //
 // If a valid token's request is refused for its scope, restrictions or quota, `{http.auth.candidate.id}` and
 // `{http.auth.candidate.organization}` are set instead.
@@ -71,6 +72,10 @@ type Auth struct {
 	// points of the trace.
 	Units string `json:"units,omitempty"`
 
+	// The rate of requests that each account may send, behind restrictions and in front of quotas. A refused request gets
+	// 429 with Retry-After and counts for no quota. Default: none.
+	Limit *app.RateLimit `json:"limit,omitempty"`
+
 	app     *app.App
 	logger  *zap.Logger
 	metrics *app.AuthResults
@@ -97,9 +102,20 @@ func (a *Auth) Provision(ctx caddy.Context) error {
 	}
 	a.metrics = &a.app.Metrics().Auth
 	a.quotas = newQuotaKinds(a.Scopes)
-	if server, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server); ok {
-		a.app.WarnOfLogs(server, a.APIKeyQuery)
+	if a.Limit != nil {
+		if err := a.Limit.Provision(); err != nil {
+			return options.Wrap("limit", err)
+		}
 	}
+	if server, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server); ok {
+		a.app.WarnOfLogs(ctx, server, a.APIKeyQuery)
+	}
+	return nil
+}
+
+// Cleanup releases the counts of the rate limit.
+func (a *Auth) Cleanup() error {
+	a.Limit.Cleanup()
 	return nil
 }
 
@@ -228,6 +244,9 @@ func (a *Auth) check(r *http.Request, out *response) *refusal {
 	if reason, violated := app.CheckRestrictions(who.Restrictions, r); violated {
 		return &refusal{apierror.Restricted(), reason, a.metrics.Restricted, reason}
 	}
+	if retry, refused := a.Limit.Take(out.Header(), who.Client); refused {
+		return &refusal{app.TooManyRequests(retry), app.ReasonRate, a.metrics.Limited, app.ReasonRate}
+	}
 	return a.admit(r, out)
 }
 
@@ -252,5 +271,6 @@ func (a *Auth) explain(out *response, why *refusal) {
 // Interface guards
 var (
 	_ caddy.Provisioner           = (*Auth)(nil)
+	_ caddy.CleanerUpper          = (*Auth)(nil)
 	_ caddyhttp.MiddlewareHandler = (*Auth)(nil)
 )

@@ -5,6 +5,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/mapsedge/caddy-maps/modules/app"
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
@@ -27,6 +28,7 @@ func parseAuth(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 //	    forward_token
 //	    cors          <origin>...
 //	    units         <placeholder>
+//	    limit         <events> <window> [<name>]
 //	}
 //
 // It runs before `method`, `rewrite` and `uri`, which could drop the query parameter. Example:
@@ -60,6 +62,10 @@ func (a *Auth) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		options.Option{Name: "forward_token", Args: "[on|off]", Read: a.unmarshalForwardToken},
 		options.Option{Name: "cors", Args: "<origin>...", Read: options.Words(&a.CORS), Repeats: true},
 		options.Option{Name: "units", Args: "<placeholder>", Read: options.Text(&a.Units)},
+		options.Option{Name: "limit", Args: "<events> <window> [<name>]", Read: func(d *caddyfile.Dispenser) error {
+			a.Limit = &app.RateLimit{Name: "account"}
+			return a.Limit.Unmarshal(d)
+		}},
 	)
 }
 

@@ -48,6 +48,9 @@ func (o *response) publish() {
 }
 
 func (o *response) placeholder(key string) (any, bool) {
+	if key == app.NetworkPlaceholder {
+		return app.ClientNetwork(o.request.Context()), true
+	}
 	prefix := "http.auth.candidate."
 	if o.passed {
 		prefix = "http.auth.user."

@@ -52,6 +52,9 @@ func Caller(ctx context.Context) admission.Caller {
 	return admission.Caller{Organization: ClientNetwork(ctx)}
 }
 
+// NetworkPlaceholder is the placeholder of ClientNetwork, behind maps_auth and maps_limit.
+const NetworkPlaceholder = "http.maps.client_network"
+
 // ClientNetwork is the IP address of a request's client. Of an IPv6 address it is the /64 prefix, since a client can
 // choose any address within it.
 func ClientNetwork(ctx context.Context) string {
