@@ -29,12 +29,12 @@ import (
 
 func init() { caddy.RegisterModule(new(Auth)) }
 
-// Auth lets requests with a valid access token pass, and removes the token before the next handler. It sets these
-// placeholders:
+// Auth lets requests with a valid access token or publishable key pass, and removes it before the next handler. It sets
+// these placeholders:
 //
 // Placeholder | Description
 // ------------|------------
-// `{http.auth.user.id}` | The account of the client token
+// `{http.auth.user.id}` | The account of the client token or key
 // `{http.auth.user.organization}` | Its organization
 // `{http.auth.user.scopes}` | The scopes of the request, separated by spaces
 // `{http.auth.user.admin}` | Whether every account behind the token has `isAdmin`
@@ -221,6 +221,7 @@ func (a *Auth) check(r *http.Request, out *response) *refusal {
 		return &refusal{apierror.Unauthorized(false), app.ReasonNoToken, a.metrics.NoToken,
 			app.ReasonNoToken}
 	}
+	out.inQuery = r.Header["Authorization"] == nil
 	ctx := r.Context()
 	session, err := a.app.Session(ctx)
 	if err != nil {

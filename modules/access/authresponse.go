@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -24,6 +25,7 @@ type response struct {
 	outer    *response // of the next outer maps_auth, or nil
 	identity credential.Identity
 	passed   bool
+	inQuery  bool // the token was a parameter
 	marked   bool // the headers are set
 
 	// values holds the values of the headers that every response has. Each header has a slice of its own, because later
@@ -74,6 +76,14 @@ func (o *response) placeholder(key string) (any, bool) {
 // Allows implements app.Pass.
 func (o *response) Allows(scope account.ScopeSet) bool {
 	return o.auth.scopes.Has(scope) || o.outer != nil && o.outer.Allows(scope)
+}
+
+// PublishableQuery implements app.Pass.
+func (o *response) PublishableQuery() string {
+	if !o.inQuery || o.identity.PublishableKey == "" {
+		return ""
+	}
+	return url.QueryEscape(o.auth.APIKeyQuery[0]) + "=" + o.identity.PublishableKey
 }
 
 // String is what a placeholder of the variable that holds the Pass yields.

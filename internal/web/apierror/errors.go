@@ -119,6 +119,11 @@ func AccountLimit(message string) Error {
 	return Error{Status: http.StatusConflict, Code: "ACCOUNT_LIMIT", RoutingCode: "AccountLimit", Message: message}
 }
 
+// KeyLimit is for a service account that has the maximum number of publishable keys.
+func KeyLimit(message string) Error {
+	return Error{Status: http.StatusConflict, Code: "KEY_LIMIT", RoutingCode: "KeyLimit", Message: message}
+}
+
 // RequestTimeout is for a body that did not arrive in time.
 func RequestTimeout() Error {
 	return Error{
