@@ -26,7 +26,8 @@ func (c Counts) Total() (n int64) {
 func (c Counts) String() string {
 	return fmt.Sprintf(
 		"%d accounts, %d grants, %d signing keys, %d publishable keys, quotas of %d organizations and %d rows of usage",
-		c["maps_accounts"], c["maps_grants"], c["maps_keys"], c["maps_publishable_keys"], c["maps_organizations"], c["maps_usage"])
+		c["maps_accounts"], c["maps_grants"], c["maps_keys"], c["maps_publishable_keys"],
+		c["maps_organizations"], c["maps_usage"])
 }
 
 // copyBatch is the number of rows that one statement adds.
