@@ -44,6 +44,9 @@ func (*Accounts) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "http.handlers.maps_accounts", New: func() caddy.Module { return new(Accounts) }}
 }
 
+// UnmarshalJSON implements json.Unmarshaler. Its errors say where a mistake is.
+func (a *Accounts) UnmarshalJSON(data []byte) error { return options.Decode(data, a) }
+
 // Provision finds the app.
 func (a *Accounts) Provision(ctx caddy.Context) (err error) {
 	a.logger = ctx.Logger()

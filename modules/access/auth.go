@@ -85,6 +85,9 @@ func (*Auth) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "http.handlers.maps_auth", New: func() caddy.Module { return new(Auth) }}
 }
 
+// UnmarshalJSON implements json.Unmarshaler. Its errors say where a mistake is.
+func (a *Auth) UnmarshalJSON(data []byte) error { return options.Decode(data, a) }
+
 // Provision checks the configuration.
 func (a *Auth) Provision(ctx caddy.Context) error {
 	a.logger = ctx.Logger()

@@ -61,6 +61,9 @@ func (*Tokens) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "http.handlers.maps_tokens", New: func() caddy.Module { return new(Tokens) }}
 }
 
+// UnmarshalJSON implements json.Unmarshaler. Its errors say where a mistake is.
+func (t *Tokens) UnmarshalJSON(data []byte) error { return options.Decode(data, t) }
+
 // Provision finds the app.
 func (t *Tokens) Provision(ctx caddy.Context) (err error) {
 	t.logger = ctx.Logger()

@@ -128,6 +128,9 @@ func (*App) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "maps", New: func() caddy.Module { return new(App) }}
 }
 
+// UnmarshalJSON implements json.Unmarshaler. Its errors say where a mistake is.
+func (a *App) UnmarshalJSON(data []byte) error { return options.Decode(data, a) }
+
 // Get returns the app of a configuration and provisions it first if necessary. Modules call it in their own Provision.
 func Get(ctx caddy.Context) (*App, error) {
 	app, err := ctx.App("maps")

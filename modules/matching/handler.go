@@ -79,6 +79,9 @@ func (*Handler) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "http.handlers.maps_match", New: func() caddy.Module { return new(Handler) }}
 }
 
+// UnmarshalJSON implements json.Unmarshaler. Its errors say where a mistake is.
+func (h *Handler) UnmarshalJSON(data []byte) error { return options.Decode(data, h) }
+
 // Provision loads the matchers.
 func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	h.logger = ctx.Logger()

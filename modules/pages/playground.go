@@ -78,6 +78,9 @@ func (*Playground) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "http.handlers.maps_playground", New: func() caddy.Module { return new(Playground) }}
 }
 
+// UnmarshalJSON implements json.Unmarshaler. Its errors say where a mistake is.
+func (p *Playground) UnmarshalJSON(data []byte) error { return options.Decode(data, p) }
+
 // Provision finds the region and makes the page.
 func (p *Playground) Provision(ctx caddy.Context) (err error) {
 	p.logger = ctx.Logger()

@@ -53,6 +53,9 @@ func (*Postgres) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "maps.stores.postgres", New: func() caddy.Module { return new(Postgres) }}
 }
 
+// UnmarshalJSON implements json.Unmarshaler. Its errors say where a mistake is.
+func (m *Postgres) UnmarshalJSON(data []byte) error { return options.Decode(data, m) }
+
 // Provision parses the connection string. It does not connect, so that a configuration can be checked anywhere.
 func (m *Postgres) Provision(caddy.Context) error {
 	if err := m.checkWritten(); err != nil {

@@ -68,6 +68,9 @@ func (*Handler) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "http.handlers.maps_tiles", New: func() caddy.Module { return new(Handler) }}
 }
 
+// UnmarshalJSON implements json.Unmarshaler. Its errors say where a mistake is.
+func (h *Handler) UnmarshalJSON(data []byte) error { return options.Decode(data, h) }
+
 // Provision finds the regions. Their files are opened when the app starts.
 func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	h.logger = ctx.Logger()
