@@ -142,7 +142,9 @@ func Get(ctx caddy.Context) (*App, error) {
 
 // Provision reads the configuration. It opens no store unless it replaces a running configuration, so that
 // `caddy validate` works beside a running server.
-func (a *App) Provision(ctx caddy.Context) error {
+func (a *App) Provision(ctx caddy.Context) error { return options.Located("maps", a.provision(ctx)) }
+
+func (a *App) provision(ctx caddy.Context) error {
 	a.ctx = ctx
 	a.logger = ctx.Logger()
 	a.opened = make(chan struct{})
@@ -199,7 +201,7 @@ func (a *App) loadStore(ctx caddy.Context) error {
 		mod, err = ctx.LoadModule(a, "StoreRaw")
 	}
 	if err != nil {
-		return fmt.Errorf("loading the store: %w", err)
+		return options.Wrap("store", err)
 	}
 	store, ok := mod.(StoreModule)
 	if !ok {
@@ -219,11 +221,12 @@ func (a *App) Start() error {
 		return err
 	}
 	a.warnOfUnredactedLogs()
-	if err := a.openRegions(false); err != nil {
+	if err := a.openRegions(func(r *configuredRegion) error { return r.start(a.logger, false) }); err != nil {
 		return err
 	}
 	a.warnOfMissingMaps()
 	a.takeOver()
+	options.Forget()
 	return nil
 }
 
@@ -267,6 +270,7 @@ func (a *App) Cleanup() error {
 		return nil
 	}
 	a.ended = true
+	options.Forget()
 	close(a.stopped)
 	a.cleanupRegions()
 	var err error

@@ -15,6 +15,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/base/text"
 	"github.com/mapsedge/caddy-maps/internal/regions"
 	"github.com/mapsedge/caddy-maps/internal/regions/fetch"
+	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
 // regionSet are the regions of one configuration.
@@ -55,9 +56,8 @@ func acquire[T caddy.Destructor](a *App, pool *caddy.UsagePool, key any, create 
 	return value.(T)
 }
 
-// provisionRegions resolves the paths and opens the files. On a reload, a file that cannot be opened fails the reload
-// before a server of the new configuration listens. Otherwise it is only worth a warning: a configuration that is being
-// checked may be meant for another machine.
+// provisionRegions resolves the paths and opens the files, so that `caddy validate` refuses what would not start, and a
+// reload fails before a server of the new configuration listens. Files from a URL are fetched only once it runs.
 func (a *App) provisionRegions(caddy.Context) error {
 	for _, name := range slices.Sorted(maps.Keys(a.Regions)) {
 		if name == "" {
@@ -66,7 +66,7 @@ func (a *App) provisionRegions(caddy.Context) error {
 		config := a.Regions[name]
 		path, from, err := config.provision(name)
 		if err != nil {
-			return fmt.Errorf("region %s: %w", name, err)
+			return options.Wrap("region "+name, err)
 		}
 		key := regionKey{path, from != nil || config.Awaited}
 		watched := acquire(a, regionPool, key, func() *regions.Watched {
@@ -80,21 +80,14 @@ func (a *App) provisionRegions(caddy.Context) error {
 		a.regions.list = append(a.regions.list, r)
 	}
 	if caddy.ActiveContext().Context != nil {
-		return a.openRegions(true)
+		return a.openRegions(func(r *configuredRegion) error { return r.start(a.logger, true) })
 	}
-	try := func(r *configuredRegion) error {
+	return a.openRegions(func(r *configuredRegion) error {
 		if r.watched.Awaited {
 			return nil
 		}
 		return r.watched.Start()
-	}
-	for i, err := range a.eachRegion(try) {
-		if r := a.regions.list[i]; err != nil {
-			a.logger.Warn("a region file cannot be opened; the server will not start without it",
-				zap.String("region", r.Name()), zap.String("path", r.Path()), zap.Error(err))
-		}
-	}
-	return nil
+	})
 }
 
 // eachRegion calls do for all regions concurrently, and returns the errors in order.
@@ -108,11 +101,11 @@ func (a *App) eachRegion(do func(*configuredRegion) error) []error {
 	return results
 }
 
-// openRegions opens files that are not open yet.
-func (a *App) openRegions(reload bool) error {
-	for i, err := range a.eachRegion(func(r *configuredRegion) error { return r.start(a.logger, reload) }) {
+// openRegions calls open for all regions, and returns the first error.
+func (a *App) openRegions(open func(*configuredRegion) error) error {
+	for i, err := range a.eachRegion(open) {
 		if err != nil {
-			return fmt.Errorf("region %s: %w", a.regions.list[i].Name(), err)
+			return options.Wrap("region "+a.regions.list[i].Name(), err)
 		}
 	}
 	return nil

@@ -75,7 +75,7 @@ func (m *RegionMatcher) Provision(ctx caddy.Context) (err error) {
 	}
 	if len(m.Regions) > 0 {
 		if m.regions, err = app.LookupRegions(ctx, m.Regions); err != nil {
-			return fmt.Errorf("maps_region: %w", err)
+			return options.Located("maps_region", fmt.Errorf("maps_region: %w", err))
 		}
 	}
 	return nil

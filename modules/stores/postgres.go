@@ -61,12 +61,11 @@ func (m *Postgres) Provision(caddy.Context) error {
 	if err := m.checkWritten(); err != nil {
 		return err
 	}
-	repl := caddy.NewReplacer()
-	dsn, err := repl.ReplaceOrErr(m.DSN, true, true)
+	dsn, err := options.Replace(m.DSN)
 	if err != nil {
 		return fmt.Errorf("store postgres: connection string: %w", err) // names only the placeholder
 	}
-	password, err := repl.ReplaceOrErr(m.Password, true, true)
+	password, err := options.Replace(m.Password)
 	if err != nil {
 		return options.Wrap("password", err)
 	}
