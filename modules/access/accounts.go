@@ -50,8 +50,8 @@ func (a *Accounts) UnmarshalJSON(data []byte) error { return options.Decode(data
 // Provision finds the app.
 func (a *Accounts) Provision(ctx caddy.Context) (err error) {
 	a.logger = ctx.Logger()
-	if a.prefix, err = request.ParsePrefix(cmp.Or(a.Prefix, defaultAccountsPrefix)); err != nil {
-		return options.Wrap("prefix", err)
+	if a.prefix, err = app.Prefix(ctx, "prefix", cmp.Or(a.Prefix, defaultAccountsPrefix)); err != nil {
+		return err
 	}
 	a.app, err = app.Get(ctx)
 	return err

@@ -98,6 +98,7 @@ func (a *Auth) Provision(ctx caddy.Context) error {
 	if a.app, err = app.Get(ctx); err != nil {
 		return err
 	}
+	a.app.AddGuard(ctx, a.scopes)
 	a.metrics = &a.app.Metrics().Auth
 	a.quotas = newQuotaKinds(a.Scopes)
 	if server, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server); ok {

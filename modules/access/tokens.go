@@ -67,8 +67,8 @@ func (t *Tokens) UnmarshalJSON(data []byte) error { return options.Decode(data, 
 // Provision finds the app.
 func (t *Tokens) Provision(ctx caddy.Context) (err error) {
 	t.logger = ctx.Logger()
-	if t.prefix, err = request.ParsePrefix(cmp.Or(t.Prefix, defaultTokensPrefix)); err != nil {
-		return options.Wrap("prefix", err)
+	if t.prefix, err = app.Prefix(ctx, "prefix", cmp.Or(t.Prefix, defaultTokensPrefix)); err != nil {
+		return err
 	}
 	if t.cors, err = request.NewCORS(t.CORS, http.MethodPost); err != nil {
 		return options.Wrap("cors", err)

@@ -105,6 +105,7 @@ type App struct {
 	stopped chan struct{} // closed by Cleanup
 
 	regions regionSet
+	places  places
 
 	logChecks []func() (unredacted []string)
 }
@@ -225,6 +226,7 @@ func (a *App) Start() error {
 		return err
 	}
 	a.warnOfMissingMaps()
+	a.warnOfMissingTiles()
 	a.takeOver()
 	options.Forget()
 	return nil

@@ -166,6 +166,11 @@ var lateMistakes = []struct {
 	{"store postgres {env.MAPS_TEST_MISSING}", "", 3, "store postgres: connection string: {env.MAPS_TEST_MISSING} is empty; set the environment variable MAPS_TEST_MISSING"},
 	{"user_tokens {\nissuer {env.MAPS_TEST_MISSING}\naudience m\njwks_url https://id.example.com/jwks\nany_user\n}", "", 4, "user_tokens: issuer: {env.MAPS_TEST_MISSING} is empty; set the environment variable MAPS_TEST_MISSING"},
 	{"", "@a maps_region texas\nrespond @a x", 9, `maps_region: there is no region "texas": it can only be delaware`},
+	{"", "handle_path /tiles/* {\nmaps_tiles delaware\n}", 10, "prefix: handle_path removes /tiles from the path, so no request would reach /tiles; write `prefix /`, or handle instead of handle_path"},
+	{"", "handle_path /api/* {\nmaps_tokens\n}", 10, "prefix: handle_path removes /api from the path, so no request would reach /api/v1/external; write `prefix /v1/external`, or handle instead of handle_path"},
+	{"", "handle_path /maps* {\nhandle_path /console* {\nmaps_console\n}\n}", 11, "prefix: handle_path removes /console from the path, so no request would reach /console; write `prefix /`, or handle instead of handle_path"},
+	{"", "handle_path /v2/search/* {\nmaps_reverse_geocode {\nprefix /reverse-geocoding\ngeocoder local delaware\n}\n}", 10, "coverage: handle_path removes /v2/search from the path, so no request would reach /v2/search/coverage; write `coverage /coverage`, or handle instead of handle_path"},
+	{"", "handle_path /docs/* {\nmaps_docs\n}\nmaps_docs {\nprefix /more\n}", 0, "prefix: handle_path removes /docs from the path, so no request would reach /docs; write `prefix /`, or handle instead of handle_path, at Caddyfile:10 or Caddyfile:12"},
 }
 
 // mistakesInJSON are those that a Caddyfile cannot have: {app, first handler, error}.

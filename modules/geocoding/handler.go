@@ -79,10 +79,16 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	if err := h.check(); err != nil {
 		return err
 	}
+	if _, err := app.Prefix(ctx, "prefix", h.prefix.Path()); err != nil {
+		return err
+	}
+	if _, err := app.Prefix(ctx, "coverage", h.coverage.Path()); err != nil {
+		return err
+	}
 	if h.app, err = app.Get(ctx); err != nil {
 		return err
 	}
-	h.gate = app.NewGate("maps_reverse_geocode", account.ScopeReverseGeocoding, apierror.Platform, h.Public, h.logger)
+	h.gate = h.app.NewGate(ctx, account.ScopeReverseGeocoding, apierror.Platform, h.Public)
 	if len(h.GeocodersRaw) == 0 {
 		return nil // an error of Validate
 	}

@@ -44,8 +44,8 @@ func (c *Console) UnmarshalJSON(data []byte) error { return options.Decode(data,
 
 // Provision reads how users sign in, and the files of the page.
 func (c *Console) Provision(ctx caddy.Context) (err error) {
-	if c.prefix, err = request.ParsePrefix(cmp.Or(c.Prefix, defaultConsolePrefix)); err != nil {
-		return options.Wrap("prefix", err)
+	if c.prefix, err = app.Prefix(ctx, "prefix", cmp.Or(c.Prefix, defaultConsolePrefix)); err != nil {
+		return err
 	}
 	app, err := app.Get(ctx)
 	if err != nil {

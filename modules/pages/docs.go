@@ -48,9 +48,9 @@ func (*Docs) CaddyModule() caddy.ModuleInfo {
 func (d *Docs) UnmarshalJSON(data []byte) error { return options.Decode(data, d) }
 
 // Provision reads the files of the page.
-func (d *Docs) Provision(caddy.Context) (err error) {
-	if d.prefix, err = request.ParsePrefix(cmp.Or(d.Prefix, defaultDocsPrefix)); err != nil {
-		return options.Wrap("prefix", err)
+func (d *Docs) Provision(ctx caddy.Context) (err error) {
+	if d.prefix, err = app.Prefix(ctx, "prefix", cmp.Or(d.Prefix, defaultDocsPrefix)); err != nil {
+		return err
 	}
 	// The images in Swagger UI's style sheet are data: URLs.
 	d.page, err = newPage(contentPolicy{images: []string{"data:"}}, sharedFiles(), fileSet{fs: embedded("docs")})

@@ -84,8 +84,8 @@ func (p *Playground) UnmarshalJSON(data []byte) error { return options.Decode(da
 // Provision finds the region and makes the page.
 func (p *Playground) Provision(ctx caddy.Context) (err error) {
 	p.logger = ctx.Logger()
-	if p.prefix, err = request.ParsePrefix(cmp.Or(p.Prefix, defaultPlaygroundPrefix)); err != nil {
-		return options.Wrap("prefix", err)
+	if p.prefix, err = app.Prefix(ctx, "prefix", cmp.Or(p.Prefix, defaultPlaygroundPrefix)); err != nil {
+		return err
 	}
 	if p.app, err = app.Get(ctx); err != nil {
 		return err
@@ -96,6 +96,7 @@ func (p *Playground) Provision(ctx caddy.Context) (err error) {
 	if _, err = p.app.Region(p.Region); err != nil {
 		return err
 	}
+	p.app.ShowTiles(ctx, cmp.Or(p.Tiles, defaultTiles))
 	p.guests = newWindow(time.Now)
 	p.page, err = p.makePage()
 	return err
