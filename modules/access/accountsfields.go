@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -24,10 +25,11 @@ type fields struct {
 	Restrictions *account.Restrictions `json:"restrictions"`
 }
 
-// check validates the values. Its errors begin with the name of the field and are shown to the client.
-func (f *fields) check() error {
+// check validates the values, with the scopes that accounts can have. Its errors begin with the name of the field and
+// are shown to the client.
+func (f *fields) check(allowed account.ScopeSet) error {
 	if f.Platform != nil && !f.Platform.Valid() {
-		return errors.New("platform: must be WEB, ANDROID, IOS or DESKTOP")
+		return errors.New("platform: must be WEB, ANDROID, IOS, DESKTOP or empty")
 	}
 	if f.Description != nil {
 		switch {
@@ -38,7 +40,7 @@ func (f *fields) check() error {
 		}
 	}
 	if f.Scopes != nil {
-		if err := checkScopes(*f.Scopes); err != nil {
+		if err := f.Scopes.Check(allowed); err != nil {
 			return fmt.Errorf("scopes: %w", err)
 		}
 	}
@@ -46,31 +48,13 @@ func (f *fields) check() error {
 		return errors.New("status: must be ACTIVE, SUSPENDED or REVOKED")
 	}
 	if f.Quotas != nil {
-		if err := account.CheckQuotas(*f.Quotas); err != nil {
+		if err := cmp.Or(account.CheckQuotas(*f.Quotas), account.CheckQuotaScopes(*f.Quotas, allowed)); err != nil {
 			return fmt.Errorf("quotas: %w", err)
 		}
 	}
 	if f.Restrictions != nil {
 		if _, err := f.Restrictions.Compile(); err != nil {
 			return fmt.Errorf("restrictions: %w", err)
-		}
-	}
-	return nil
-}
-
-func checkScopes(scopes account.Scopes) error {
-	if len(scopes) == 0 {
-		return errors.New("must not be empty")
-	}
-	var seen account.ScopeSet
-	for i, scope := range scopes {
-		switch set := scope.Set(); {
-		case set == 0:
-			return fmt.Errorf("element %d is none of %v", i, account.AllScopes)
-		case seen&set != 0:
-			return fmt.Errorf("%s appears more than once", scope)
-		default:
-			seen |= set
 		}
 	}
 	return nil

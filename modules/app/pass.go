@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"sync"
 
@@ -14,8 +15,9 @@ import (
 
 // Pass is what maps_auth attaches to a request that it let through.
 type Pass interface {
-	// Allows reports whether this maps_auth, or one in front of it, required the scope.
-	Allows(scope account.ScopeSet) bool
+	// Allows reports whether this maps_auth, or one in front of it, required the scope, or accepts any scope and the token
+	// has this one. If one accepts any scope and the token lacks this one, the error is the apierror.Error to send.
+	Allows(scope account.ScopeSet) (bool, error)
 	// Charge sets the units that the request counts for.
 	Charge(units int64) error
 }
@@ -53,18 +55,31 @@ type Gate struct {
 }
 
 // NewGate returns the gate of a directive's handler. A public gate lets every request through.
-func NewGate(directive string, scope account.Scope, style apierror.Style, public bool, logger *zap.Logger) *Gate {
+func (a *App) NewGate(directive string, scope account.Scope, style apierror.Style, public bool,
+	logger *zap.Logger) *Gate {
+	if public {
+		a.public |= scope.Set()
+	} else {
+		a.Guard(scope.Set())
+	}
 	return &Gate{directive: directive, scope: scope, style: style, public: public, logger: logger}
 }
 
-// Refuse answers a request that may not pass with 500, and reports whether it did. The first time, it logs what to
-// change in the configuration.
+// Refuse answers a request that may not pass, and reports whether it did: with 403 if a `maps_auth *` let a token
+// without the scope through, and else with 500. The first time, it logs what to change in the configuration.
 func (g *Gate) Refuse(w http.ResponseWriter, r *http.Request) bool {
 	if g.public {
 		return false
 	}
-	if pass := PassOf(r.Context()); pass != nil && pass.Allows(g.scope.Set()) {
-		return false
+	if pass := PassOf(r.Context()); pass != nil {
+		allowed, err := pass.Allows(g.scope.Set())
+		if refused, ok := errors.AsType[apierror.Error](err); ok {
+			g.style.Write(w, refused)
+			return true
+		}
+		if allowed {
+			return false
+		}
 	}
 	g.once.Do(func() {
 		g.logger.Error(g.directive + " refuses requests that no maps_auth let through with the scope " + string(g.scope) +

@@ -79,7 +79,7 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	if h.app, err = app.Get(ctx); err != nil {
 		return err
 	}
-	h.gate = app.NewGate("maps_reverse_geocode", account.ScopeReverseGeocoding, apierror.Platform, h.Public, h.logger)
+	h.gate = h.app.NewGate("maps_reverse_geocode", account.ScopeReverseGeocoding, apierror.Platform, h.Public, h.logger)
 	if len(h.GeocodersRaw) == 0 {
 		return nil // an error of Validate
 	}

@@ -88,7 +88,7 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	if h.app, err = app.Get(ctx); err != nil {
 		return err
 	}
-	h.gate = app.NewGate("maps_match", account.ScopeDirection, apierror.Routing, h.Public, h.logger)
+	h.gate = h.app.NewGate("maps_match", account.ScopeDirection, apierror.Routing, h.Public, h.logger)
 	h.setDefaults()
 	if h.offer, err = newOffer(h.Profile); err != nil {
 		return err

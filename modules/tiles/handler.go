@@ -87,7 +87,7 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 		h.regions[r.Name()] = r
 		h.app.NeedMap(r)
 	}
-	h.gate = app.NewGate("maps_tiles", account.ScopeTile, apierror.Platform, h.Public, h.logger)
+	h.gate = h.app.NewGate("maps_tiles", account.ScopeTile, apierror.Platform, h.Public, h.logger)
 	h.cache, err = acquireCache(h.Cache)
 	return err
 }

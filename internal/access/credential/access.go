@@ -162,14 +162,13 @@ func (a *Authority) checkClaims(c *accessClaims) (*knownToken, error) {
 	case now < c.NotBefore, now < c.IssuedAt-seconds(maxSkew):
 		return nil, refusedNotYet
 	}
-	scopes, err := account.ParseScopeSet(c.Scope)
-	if err != nil || c.Subject == "" || c.ClientID != c.Subject || c.Org == "" || c.Server == c.Subject ||
+	if c.Subject == "" || c.ClientID != c.Subject || c.Org == "" || c.Server == c.Subject ||
 		(c.Grant == "") != c.Guest || c.Guest && c.Server != "" {
 		return nil, refusedClaims
 	}
 	return &knownToken{expires: c.Expires, grant: account.Grant{ID: c.Grant, Organization: c.Org,
 		ClientAccount: c.Subject, ServerAccount: cmp.Or(c.Server, c.Subject), ClientGeneration: c.Generation[0],
-		ServerGeneration: c.Generation[1], Scopes: scopes}}, nil
+		ServerGeneration: c.Generation[1], Scopes: account.ParseScopeSet(c.Scope)}}, nil
 }
 
 func seconds(d time.Duration) int64 { return int64(d / time.Second) }
@@ -219,7 +218,7 @@ func (a *Authority) identify(ctx context.Context, t *knownToken) (Identity, erro
 		Client:       client.ID,
 		Server:       server.ID,
 		Organization: g.Organization,
-		Scopes:       g.Scopes & client.Scopes.Set() & server.Scopes.Set(),
+		Scopes:       g.Scopes & a.common(&client, &server),
 		Admin:        client.IsAdmin && server.IsAdmin && !guest,
 		Restrictions: restrictions,
 		Limits:       usage.Limits{Account: account.NewLimits(client.Quotas), Organization: account.NewLimits(quotas)},
@@ -228,6 +227,11 @@ func (a *Authority) identify(ctx context.Context, t *knownToken) (Identity, erro
 		id.Counter = a.meter.Counter(g.Organization, client.ID)
 	}
 	return id, nil
+}
+
+// common returns the scopes that two accounts have in common, without those that are not declared.
+func (a *Authority) common(client, server *account.Account) account.ScopeSet {
+	return client.Scopes.Set() & server.Scopes.Set() & (account.ServiceScopes | a.cfg.OwnScopes)
 }
 
 // checkGrant checks that the grant of a token exists, and that the token does not outlive it.

@@ -30,7 +30,7 @@ func (a *Authority) Exchange(ctx context.Context, client, server string) (Tokens
 	case s.Status != account.StatusActive:
 		return tokens, inactive(s.Status)
 	}
-	tokens.Scopes = c.Scopes.Set() & s.Scopes.Set()
+	tokens.Scopes = a.common(&c, &s)
 	if tokens.Scopes == 0 {
 		return tokens, ErrNoScope
 	}
