@@ -22,7 +22,7 @@ type mistake struct {
 var mistakesInMaps = []mistake{
 	{"access_token_ttl 30d", 3, "access_token_ttl: 720h is not between 1s and 24h"},
 	{"access_token_ttl", 3, "access_token_ttl: wrong argument count; write access_token_ttl DURATION"},
-	{"access_token_tll 15m", 3, "unknown option of maps: access_token_tll; did you mean access_token_ttl? It is one of issuer, audience, store, signing_algorithm, key_encryption_key, key_rotation, access_token_ttl, refresh_token_ttl, max_grants, max_accounts, max_stale, max_bodies_in_flight, max_wait, region, usage, user_tokens"},
+	{"access_token_tll 15m", 3, "unknown option of maps: access_token_tll; did you mean access_token_ttl? It is one of issuer, audience, store, signing_algorithm, key_encryption_key, key_rotation, access_token_ttl, refresh_token_ttl, max_grants, max_accounts, max_stale, max_bodies_in_flight, max_wait, region, scope, usage, user_tokens"},
 	{"refresh_token_ttl 5m", 3, "refresh_token_ttl: 5m is shorter than access_token_ttl, 15m"},
 	{"key_rotation 1m", 3, "key_rotation: 1m is less than 1h"},
 	{"signing_algorithm RS256", 3, `signing_algorithm: "RS256" is not known; did you mean ES256? It is one of EdDSA, ES256`},
@@ -48,6 +48,11 @@ var mistakesInMaps = []mistake{
 	{"region delaware https://files.example.com/a.region {\nrefresh 1s\n}", 4, "refresh: 1s is less than 10s"},
 	{"region delaware https://files.example.com/a.region {\nheader Authorization secret\n}", 4, "header: Authorization: a password written into the configuration is refused, because Caddy shows and saves its configuration; use {env.NAME} or {file./path/to/file}"},
 	{"region delaware https://ann:hunter2@files.example.com/a.region", 3, "region delaware: a password written into the configuration is refused, because Caddy shows and saves its configuration; use {env.NAME} or {file./path/to/file}"},
+	{"scope ORDERS", 3, "scope: wrong argument count; write scope NAME PURPOSE"},
+	{"scope ORDERS orders\nscope orders orders", 4, `scope: "orders" is not a name for a scope: it must have 2 to 32 capital letters, digits and _, and begin with a letter`},
+	{"scope TILE tiles", 3, "scope: TILE is a scope of the service, which needs no declaration"},
+	{"scope ORDERS orders\nscope ORDERS again", 4, "scope: ORDERS is declared twice"},
+	{`scope ORDERS ""`, 3, "scope: ORDERS needs a purpose, a line of at most 200 characters"},
 	{"usage {\nhours 12h\n}", 4, "hours: 12h is less than 25h"},
 	{"usage {\nmonths 12\n}", 4, "unknown option of usage: months; it is one of flush, hours, days"},
 	{"user_tokens {\naudience m\njwks_url https://id.example.com/jwks\nany_user\n}", 3, "issuer: missing"},
@@ -64,7 +69,8 @@ var mistakesInMaps = []mistake{
 // mistakesInSites are written in a site, from line 9 on, beside a region "delaware".
 var mistakesInSites = []mistake{
 	{"maps_auth", 9, "maps_auth needs at least one scope"},
-	{"maps_auth REVERSE_GEOCODING", 9, `unknown scope "REVERSE_GEOCODING": did you mean REVERSEGEOCODING? It is one of TILE, MATRIX, ONM, DIRECTION, TSS, GEOCODING, REVERSEGEOCODING`},
+	{"maps_auth REVERSE_GEOCODING", 9, `unknown scope "REVERSE_GEOCODING": did you mean REVERSEGEOCODING? It is one of TILE, MATRIX, ONM, DIRECTION, TSS, GEOCODING, REVERSEGEOCODING; scopes of your own are declared with ` + "`scope` in the option `maps`"},
+	{"maps_auth TILE *", 9, "maps_auth *: any scope is enough, so there can be no other"},
 	{"maps_auth TILE {\napi_key_query\n}", 10, "api_key_query: wrong argument count; write api_key_query NAME..."},
 	{"maps_auth TILE {\napi_key_query \"\"\n}", 10, `api_key_query: "" cannot be the name of a parameter`},
 	{"maps_auth TILE {\napi_key_query a b a\n}", 10, `api_key_query: "a" is named twice`},
