@@ -91,7 +91,7 @@ func TestOwnScopes(t *testing.T) {
 	for scope, want := range map[string]string{"*": ",*,1,1,0,1", "ORDERS": ",ORDERS,1,0,0,1"} {
 		a := s.Do(http.MethodGet, modulestest.AccountsPath+"/usage?scope="+scope+"&account="+orders.ID, user, "", "Accept",
 			"text/csv")
-		if a.Status != 200 || !strings.HasSuffix(a.Body, want) || strings.Count(a.Body, "\n") != 1 {
+		if a.Status != 200 || !strings.HasSuffix(strings.TrimSpace(a.Body), want) || strings.Count(a.Body, "\n") != 1 {
 			t.Errorf("usage of %s: %d %s", scope, a.Status, a.Body)
 		}
 	}

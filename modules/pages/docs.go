@@ -25,7 +25,8 @@ func init() {
 	httpcaddyfile.RegisterDirectiveOrder("maps_docs", httpcaddyfile.Before, "respond")
 }
 
-// Docs serves the API reference, a page to read and try the API, and its OpenAPI document, `openapi.yaml`.
+// Docs serves the API reference, a page to read and try the API, and its OpenAPI document, `openapi.yaml`. The page
+// leaves out scopes that no handler of the configuration requires, and map endpoints of such scopes.
 type Docs struct {
 	// The path of the page, as this handler sees it. Default: `/docs`.
 	Prefix string `json:"prefix,omitempty"`
@@ -45,9 +46,13 @@ func (*Docs) CaddyModule() caddy.ModuleInfo {
 }
 
 // Provision reads the files of the page.
-func (d *Docs) Provision(caddy.Context) (err error) {
+func (d *Docs) Provision(ctx caddy.Context) (err error) {
 	if d.prefix, err = request.ParsePrefix(cmp.Or(d.Prefix, defaultDocsPrefix)); err != nil {
 		return options.Wrap("prefix", err)
+	}
+	app, err := app.Get(ctx)
+	if err != nil {
+		return err
 	}
 	// The images in Swagger UI's style sheet are data: URLs.
 	d.page, err = newPage(contentPolicy{images: []string{"data:"}}, sharedFiles(), fileSet{fs: embedded("docs")})
@@ -55,6 +60,7 @@ func (d *Docs) Provision(caddy.Context) (err error) {
 		return err
 	}
 	d.page.add("openapi.yaml", docs.OpenAPI, 0)
+	d.page.addScopes(app)
 	for _, name := range swaggerFiles {
 		packed, err := swaggerui.FS.ReadFile(name + ".gz")
 		if err != nil {
