@@ -8,9 +8,10 @@ const use = await fetch("scopes.json", { credentials: "omit" }).then((answer) =>
 function adapt(document) {
   document = { ...structuredClone(document), servers: [{ url: location.origin }] };
   if (!use) return document;
-  const scope = document.components.schemas.Scope;
-  scope.enum = use.offered.map(({ name }) => name);
-  scope.description = use.offered.map(({ name, purpose }) => `- ${name}: ${purpose}`).join("\n");
+  document.components.schemas.Scope = {
+    type: "string", enum: use.offered.map(({ name }) => name),
+    description: use.offered.map(({ name, purpose }) => `- ${name}: ${purpose}`).join("\n"),
+  };
   for (const [path, item] of Object.entries(document.paths)) {
     for (const [method, operation] of Object.entries(item)) {
       const needed = operation["x-scope"];
