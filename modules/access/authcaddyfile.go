@@ -47,7 +47,8 @@ func parseAuth(h httpcaddyfile.Helper) (routes []httpcaddyfile.ConfigValue, err 
 //	    units         <placeholder>
 //	}
 //
-// It runs before `method`, `rewrite` and `uri`, which could drop the query parameter. Example:
+// It runs before `method`, `rewrite` and `uri`, which could drop the query parameter. `*` accepts a token with any scope:
+// as the only argument it is no matcher. Example:
 //
 //	handle /api/v1/route {
 //	    maps_auth DIRECTION {
@@ -56,7 +57,7 @@ func parseAuth(h httpcaddyfile.Helper) (routes []httpcaddyfile.ConfigValue, err 
 //	        cors          https://app.example.com
 //	    }
 //	    reverse_proxy 127.0.0.1:5000 {
-//	        header_up X-Account {http.auth.user.id}
+//	        header_up X-Maps-Account {http.auth.user.id}
 //	    }
 //	}
 //

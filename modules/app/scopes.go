@@ -36,14 +36,16 @@ func checkScope(name, purpose string) error {
 	case slices.Contains(account.AllScopes[:], scope):
 		return fmt.Errorf("%s is a scope of the service, which needs no declaration", name)
 	case !scope.WellFormed():
-		return fmt.Errorf("%q is not a name for a scope: it must have 2 to 32 capital letters, digits and _, and begin with a "+
-			"letter", name)
+		return fmt.Errorf("%q is not a name for a scope: it must have 2 to 32 capital letters, digits and _, and begin "+
+			"with a letter", name)
 	case strings.TrimSpace(purpose) == "" || utf8.RuneCountInString(purpose) > maxPurpose ||
-		strings.ContainsFunc(purpose, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }):
+		strings.ContainsFunc(purpose, isControl):
 		return fmt.Errorf("%s needs a purpose, a line of at most %d characters", name, maxPurpose)
 	}
 	return nil
 }
+
+func isControl(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
 
 // checkScopes checks the operator's own scopes.
 func (a *App) checkScopes() error {

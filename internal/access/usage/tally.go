@@ -37,9 +37,10 @@ type count struct {
 
 // window is the use in the current minute, day or month.
 type window struct {
-	start, end int64  // Unix seconds
-	latest     int64  // the latest start so far, even if the clock was set back since: only later windows are surely unused
-	used       []used // by the bit of the scope
+	start, end int64 // Unix seconds
+	// latest is the latest start so far, even if the clock was set back since: only later windows are surely unused.
+	latest int64
+	used   []used // by the bit of the scope
 }
 
 type used struct{ requests, units int64 }
