@@ -6,6 +6,7 @@ import (
 	_ "github.com/mapsedge/caddy-maps/modules/access"
 	_ "github.com/mapsedge/caddy-maps/modules/app"
 	_ "github.com/mapsedge/caddy-maps/modules/command"
+	_ "github.com/mapsedge/caddy-maps/modules/service"
 	_ "github.com/mapsedge/caddy-maps/modules/stores"
 
 	// Handlers and request matchers, with the geocoders and matchers that answer from region files.

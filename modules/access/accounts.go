@@ -70,6 +70,7 @@ type call struct {
 	session *app.Session
 	caller  caller
 	id      string // of the account in the path; empty for the collection
+	key     string // id of the publishable key in the path; empty for all
 }
 
 type method func(a *Accounts, c *call) error
@@ -86,6 +87,12 @@ var (
 	collectionAllow = []string{http.MethodGet, http.MethodHead, http.MethodPost}
 	accountAllow    = []string{http.MethodGet, http.MethodHead, http.MethodPatch, http.MethodDelete}
 	usageAllow      = []string{http.MethodGet, http.MethodHead}
+
+	keysMethods = map[string]method{
+		http.MethodGet: (*Accounts).keys, http.MethodHead: (*Accounts).keys, http.MethodPost: (*Accounts).createKey,
+	}
+	keyMethods = map[string]method{http.MethodDelete: (*Accounts).removeKey}
+	keyAllow   = []string{http.MethodDelete}
 )
 
 // ServeHTTP implements caddyhttp.MiddlewareHandler. It never calls the next handler.
@@ -99,17 +106,21 @@ func (a *Accounts) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp
 
 func (a *Accounts) serve(w http.ResponseWriter, r *http.Request) error {
 	rest, ok := a.prefix.Below(r.URL)
-	id := strings.TrimPrefix(rest, "/")
-	if !ok || strings.Contains(id, "/") {
+	id, below, nested := strings.Cut(strings.TrimPrefix(rest, "/"), "/")
+	key, isKeys := strings.CutPrefix(below+"/", keysPath+"/")
+	key = strings.TrimSuffix(key, "/")
+	methods, allow := accountMethods, accountAllow
+	switch {
+	case !ok, nested && (id == "" || id == usagePath || !isKeys || strings.Contains(key, "/")):
 		return apierror.NotFound("not found")
-	}
-	methods, allow := collectionMethods, collectionAllow
-	switch id {
-	case "":
-	case usagePath:
+	case id == "":
+		methods, allow = collectionMethods, collectionAllow
+	case id == usagePath:
 		methods, allow = usageMethods, usageAllow
-	default:
-		methods, allow = accountMethods, accountAllow
+	case nested && key == "":
+		methods, allow = keysMethods, collectionAllow
+	case nested:
+		methods, allow = keyMethods, keyAllow
 	}
 	serve, known := methods[r.Method]
 	if !known {
@@ -127,7 +138,7 @@ func (a *Accounts) serve(w http.ResponseWriter, r *http.Request) error {
 	if len(id) > maxIDLength {
 		return errNoAccount
 	}
-	return serve(a, &call{w: w, r: r, session: session, caller: who, id: id})
+	return serve(a, &call{w: w, r: r, session: session, caller: who, id: id, key: key})
 }
 
 // refused is a response with a reason that is only for the log.

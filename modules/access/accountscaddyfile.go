@@ -1,10 +1,13 @@
 package access
 
 import (
+	"cmp"
+
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/mapsedge/caddy-maps/modules/app"
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
@@ -15,7 +18,10 @@ func init() {
 
 func parseAccounts(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	a := new(Accounts)
-	return a, a.UnmarshalCaddyfile(h.Dispenser)
+	if err := a.UnmarshalCaddyfile(h.Dispenser); err != nil {
+		return nil, err
+	}
+	return a, app.Serves(h, cmp.Or(a.Prefix, defaultAccountsPrefix))
 }
 
 // UnmarshalCaddyfile reads the directive:

@@ -32,11 +32,8 @@ func (f *fields) check(allowed account.ScopeSet) error {
 		return errors.New("platform: must be WEB, ANDROID, IOS, DESKTOP or empty")
 	}
 	if f.Description != nil {
-		switch {
-		case utf8.RuneCountInString(*f.Description) > maxDescription:
-			return fmt.Errorf("description: must be at most %d characters", maxDescription)
-		case strings.ContainsFunc(*f.Description, func(r rune) bool { return r == 0 || unicode.Is(unicode.Bidi_Control, r) }):
-			return errors.New("description: must contain neither U+0000 nor characters that control the direction of text")
+		if err := checkDescription(*f.Description); err != nil {
+			return fmt.Errorf("description: %w", err)
 		}
 	}
 	if f.Scopes != nil {
@@ -56,6 +53,16 @@ func (f *fields) check(allowed account.ScopeSet) error {
 		if _, err := f.Restrictions.Compile(); err != nil {
 			return fmt.Errorf("restrictions: %w", err)
 		}
+	}
+	return nil
+}
+
+func checkDescription(text string) error {
+	switch {
+	case utf8.RuneCountInString(text) > maxDescription:
+		return fmt.Errorf("must be at most %d characters", maxDescription)
+	case strings.ContainsFunc(text, func(r rune) bool { return r == 0 || unicode.Is(unicode.Bidi_Control, r) }):
+		return errors.New("must contain neither U+0000 nor characters that control the direction of text")
 	}
 	return nil
 }

@@ -30,15 +30,17 @@ import (
 
 func init() { caddy.RegisterModule(new(Auth)) }
 
-// Auth lets requests with a valid access token pass, and removes the token before the next handler. These placeholders
-// tell an upstream who is calling. `header_up` also replaces what clients send in these headers:
+// Auth lets requests with a valid access token or publishable key pass, and removes it before the next handler. These
+// placeholders tell an upstream who is calling. `header_up` also replaces what clients send in these headers:
 //
 //	reverse_proxy 127.0.0.1:5000 {
-//	    header_up X-Maps-Account      {http.auth.user.id}           # the account of the client token
+//	    header_up X-Maps-Account      {http.auth.user.id}           # the account of the client token or key
 //	    header_up X-Maps-Organization {http.auth.user.organization} # its organization
 //	    header_up X-Maps-Scopes       {http.auth.user.scopes}       # the token's scopes, separated by spaces
 //	    header_up X-Maps-Admin        {http.auth.user.admin}        # whether every account behind the token has isAdmin
 //	}
+//
+// `{http.maps.client_network}` is the client's IPv4 address, or the /64 network of its IPv6 address.
 //
 // If a valid token's request is refused for its scope, restrictions or quota, `{http.auth.candidate.id}` and
 // `{http.auth.candidate.organization}` are set instead.
@@ -74,6 +76,10 @@ type Auth struct {
 	// points of the trace.
 	Units string `json:"units,omitempty"`
 
+	// The rate of requests that each account may send, behind restrictions and in front of quotas. A refused request gets
+	// 429 with Retry-After and counts for no quota. Default: none.
+	Limit *app.RateLimit `json:"limit,omitempty"`
+
 	app     *app.App
 	logger  *zap.Logger
 	metrics *app.AuthResults
@@ -104,9 +110,20 @@ func (a *Auth) Provision(ctx caddy.Context) error {
 	a.app.Guard(a.scopes)
 	a.metrics = &a.app.Metrics().Auth
 	a.quotas = newQuotaKinds(a.Scopes)
-	if server, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server); ok {
-		a.app.WarnOfLogs(server, a.APIKeyQuery)
+	if a.Limit != nil {
+		if err := a.Limit.Provision(); err != nil {
+			return options.Wrap("limit", err)
+		}
 	}
+	if server, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server); ok {
+		a.app.WarnOfLogs(ctx, server, a.APIKeyQuery)
+	}
+	return nil
+}
+
+// Cleanup releases the counts of the rate limit.
+func (a *Auth) Cleanup() error {
+	a.Limit.Cleanup()
 	return nil
 }
 
@@ -213,6 +230,7 @@ func (a *Auth) check(r *http.Request, out *response) *refusal {
 		return &refusal{apierror.Unauthorized(false), app.ReasonNoToken, a.metrics.NoToken,
 			app.ReasonNoToken}
 	}
+	out.inQuery = r.Header["Authorization"] == nil
 	ctx := r.Context()
 	session, err := a.app.Session(ctx)
 	if err != nil {
@@ -236,6 +254,9 @@ func (a *Auth) check(r *http.Request, out *response) *refusal {
 	}
 	if reason, violated := app.CheckRestrictions(who.Restrictions, r); violated {
 		return &refusal{apierror.Restricted(), reason, a.metrics.Restricted, reason}
+	}
+	if retry, refused := a.Limit.Take(out.Header(), who.Client); refused {
+		return &refusal{app.TooManyRequests(retry), app.ReasonRate, a.metrics.Limited, app.ReasonRate}
 	}
 	return a.admit(r, out)
 }
@@ -261,5 +282,6 @@ func (a *Auth) explain(out *response, why *refusal) {
 // Interface guards
 var (
 	_ caddy.Provisioner           = (*Auth)(nil)
+	_ caddy.CleanerUpper          = (*Auth)(nil)
 	_ caddyhttp.MiddlewareHandler = (*Auth)(nil)
 )

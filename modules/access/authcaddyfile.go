@@ -45,6 +45,7 @@ func parseAuth(h httpcaddyfile.Helper) (routes []httpcaddyfile.ConfigValue, err 
 //	    forward_token
 //	    cors          <origin>...
 //	    units         <placeholder>
+//	    limit         <events> <window> [<name>]
 //	}
 //
 // It runs before `method`, `rewrite` and `uri`, which could drop the query parameter. `*` accepts a token with any scope:
@@ -83,6 +84,10 @@ func (a *Auth) unmarshal(d *caddyfile.Dispenser, known []string) error {
 		options.Option{Name: "forward_token", Args: "[on|off]", Read: a.unmarshalForwardToken},
 		options.Option{Name: "cors", Args: "<origin>...", Read: options.Words(&a.CORS), Repeats: true},
 		options.Option{Name: "units", Args: "<placeholder>", Read: options.Text(&a.Units)},
+		options.Option{Name: "limit", Args: "<events> <window> [<name>]", Read: func(d *caddyfile.Dispenser) error {
+			a.Limit = &app.RateLimit{Name: "account"}
+			return a.Limit.Unmarshal(d)
+		}},
 	)
 }
 

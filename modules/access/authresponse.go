@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -24,6 +25,7 @@ type response struct {
 	outer    *response // of the next outer maps_auth, or nil
 	identity credential.Identity
 	passed   bool
+	inQuery  bool // the token was a parameter
 	marked   bool // the headers are set
 
 	// values holds the values of the headers that every response has. Each header has a slice of its own, because later
@@ -48,6 +50,9 @@ func (o *response) publish() {
 }
 
 func (o *response) placeholder(key string) (any, bool) {
+	if key == app.NetworkPlaceholder {
+		return app.ClientNetwork(o.request.Context()), true
+	}
 	prefix := "http.auth.candidate."
 	if o.passed {
 		prefix = "http.auth.user."
@@ -85,6 +90,14 @@ func (o *response) Allows(scope account.ScopeSet) (bool, error) {
 	o.auth.app.Metrics().Refused(app.AuthHandler, lacking.kind)
 	o.auth.explain(o, lacking)
 	return false, lacking.response
+}
+
+// PublishableQuery implements app.Pass.
+func (o *response) PublishableQuery() string {
+	if !o.inQuery || o.identity.PublishableKey == "" {
+		return ""
+	}
+	return url.QueryEscape(o.auth.APIKeyQuery[0]) + "=" + o.identity.PublishableKey
 }
 
 // String is what a placeholder of the variable that holds the Pass yields.

@@ -1,11 +1,14 @@
 package access
 
 import (
+	"cmp"
+
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/mapsedge/caddy-maps/internal/web/request"
+	"github.com/mapsedge/caddy-maps/modules/app"
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
@@ -16,7 +19,10 @@ func init() {
 
 func parseTokens(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	t := new(Tokens)
-	return t, t.UnmarshalCaddyfile(h.Dispenser)
+	if err := t.UnmarshalCaddyfile(h.Dispenser); err != nil {
+		return nil, err
+	}
+	return t, app.Serves(h, cmp.Or(t.Prefix, defaultTokensPrefix))
 }
 
 // UnmarshalCaddyfile reads the directive:

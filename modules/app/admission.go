@@ -52,14 +52,20 @@ func Caller(ctx context.Context) admission.Caller {
 	return admission.Caller{Organization: ClientNetwork(ctx)}
 }
 
+// NetworkPlaceholder is the placeholder of ClientNetwork, behind maps_auth and maps_limit.
+const NetworkPlaceholder = "http.maps.client_network"
+
 // ClientNetwork is the IP address of a request's client. Of an IPv6 address it is the /64 prefix, since a client can
 // choose any address within it.
 func ClientNetwork(ctx context.Context) string {
 	ip, _ := caddyhttp.GetVar(ctx, caddyhttp.ClientIPVarKey).(string)
-	if addr, err := netip.ParseAddr(ip); err == nil && addr.Is6() && !addr.Is4In6() {
-		if network, err := addr.WithZone("").Prefix(64); err == nil {
-			return network.String()
-		}
+	addr, err := netip.ParseAddr(ip)
+	switch {
+	case err != nil || addr.Is4():
+		return ip
+	case addr.Is4In6():
+		return addr.Unmap().String()
 	}
-	return ip
+	network, _ := addr.WithZone("").Prefix(64) // an error only for more bits than an address has
+	return network.String()
 }

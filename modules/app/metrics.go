@@ -46,11 +46,13 @@ type Results struct {
 	Unavailable prometheus.Counter
 }
 
-// AuthResults are Results with those of restrictions and quotas.
+// AuthResults are Results with those of restrictions, rate limits and quotas.
 type AuthResults struct {
 	Results
 	// Restricted: the request violates the account's restrictions.
 	Restricted prometheus.Counter
+	// Limited: the account sends too many requests.
+	Limited prometheus.Counter
 	// Quota: a quota is used up.
 	Quota prometheus.Counter
 }
@@ -97,7 +99,8 @@ func newMetrics() *Metrics {
 		quota:     quota,
 		Exchanges: newResults(exchanges),
 		Auth: AuthResults{
-			newResults(auth), auth.WithLabelValues("restricted"), auth.WithLabelValues("quota"),
+			newResults(auth), auth.WithLabelValues("restricted"), auth.WithLabelValues("rate_limited"),
+			auth.WithLabelValues("quota"),
 		},
 		Lookups: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "lookup_seconds",

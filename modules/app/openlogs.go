@@ -5,19 +5,28 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"github.com/caddyserver/caddy/v2/modules/logging"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 )
 
-// WarnOfLogs makes the app warn at its start of logs that show these query parameters of a server's requests.
-func (a *App) WarnOfLogs(server *caddyhttp.Server, parameters []string) {
+// WarnOfLogs makes the app warn at its start of logs that show these query parameters of a server's requests. ctx is that
+// of the handler that reads them.
+func (a *App) WarnOfLogs(ctx caddy.Context, server *caddyhttp.Server, parameters []string) {
 	if len(parameters) == 0 {
 		return
 	}
+	handled := slices.ContainsFunc(ctx.Modules(), func(module caddy.Module) bool {
+		subroute, ok := module.(*caddyhttp.Subroute)
+		return ok && subroute.Errors != nil
+	})
 	a.logChecks = append(a.logChecks, func() (unredacted []string) {
-		names := []string{"http.log.error"}
+		var names []string
+		if !handled { // errors that a subroute handles itself are not logged
+			names = append(names, "http.log.error")
+		}
 		if logs := server.Logs; logs != nil {
 			suffixes := slices.Concat(slices.Collect(maps.Values(logs.LoggerNames))...)
 			if len(suffixes) == 0 || logs.DefaultLoggerName != "" {

@@ -20,6 +20,8 @@ type Pass interface {
 	Allows(scope account.ScopeSet) (bool, error)
 	// Charge sets the units that the request counts for.
 	Charge(units int64) error
+	// PublishableQuery is the query (apiKey=mpk_…) of a request whose query had a publishable key; empty for all others.
+	PublishableQuery() string
 }
 
 // passVar is the request variable that holds the Pass. No configuration can forge one, because the directive `vars`
@@ -42,6 +44,15 @@ func Charge(ctx context.Context, units int64) error {
 		return pass.Charge(units)
 	}
 	return nil
+}
+
+// WithPublishableKey adds the publishable key in the query of the request of this context, if it had one, to an address
+// without a query. A page that loads a document with its key can then follow the addresses in it. Tokens are never added.
+func WithPublishableKey(ctx context.Context, address string) string {
+	if pass := PassOf(ctx); pass != nil && pass.PublishableQuery() != "" {
+		return address + "?" + pass.PublishableQuery()
+	}
+	return address
 }
 
 // Gate refuses requests to a map handler that no maps_auth let through with the handler's scope.

@@ -12,6 +12,7 @@ const (
 	TokensHandler     = "maps_tokens"
 	AccountsHandler   = "maps_accounts"
 	PlaygroundHandler = "maps_playground"
+	LimitHandler      = "maps_limit"
 )
 
 // Reason is why a handler refuses a request: one of a few fixed texts. Its counter starts at 0 before the first
@@ -43,6 +44,8 @@ var (
 	ReasonNoToken = NewReason("no token", AuthHandler, AccountsHandler)
 	// ReasonNoScope: the token is valid, but lacks a required scope.
 	ReasonNoScope = NewReason("insufficient scope", AuthHandler)
+	// ReasonRate: the client or the account sends requests faster than a rate limit allows.
+	ReasonRate = NewReason("rate limit exceeded", AuthHandler, LimitHandler)
 	// ReasonQuota: a quota is used up.
 	ReasonQuota = NewReason("quota exceeded", AuthHandler)
 )

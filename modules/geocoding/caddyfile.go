@@ -1,6 +1,8 @@
 package geocoding
 
 import (
+	"cmp"
+
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -16,7 +18,10 @@ func init() {
 
 func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	handler := new(Handler)
-	return handler, handler.unmarshal(h.Dispenser, app.RegionNamesOf(h))
+	if err := handler.unmarshal(h.Dispenser, app.RegionNamesOf(h)); err != nil {
+		return nil, err
+	}
+	return handler, app.Serves(h, cmp.Or(handler.Prefix, defaultPrefix))
 }
 
 // UnmarshalCaddyfile reads the directive:

@@ -79,7 +79,10 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.
 
 func parseConsole(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	c := new(Console)
-	return c, c.UnmarshalCaddyfile(h.Dispenser)
+	if err := c.UnmarshalCaddyfile(h.Dispenser); err != nil {
+		return nil, err
+	}
+	return c, app.Serves(h, cmp.Or(c.Prefix, defaultConsolePrefix))
 }
 
 // UnmarshalCaddyfile reads the directive:

@@ -84,7 +84,10 @@ func (d *Docs) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Han
 
 func parseDocs(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	d := new(Docs)
-	return d, d.UnmarshalCaddyfile(h.Dispenser)
+	if err := d.UnmarshalCaddyfile(h.Dispenser); err != nil {
+		return nil, err
+	}
+	return d, app.Serves(h, cmp.Or(d.Prefix, defaultDocsPrefix))
 }
 
 // UnmarshalCaddyfile reads the directive:

@@ -1,6 +1,8 @@
 package pages
 
 import (
+	"cmp"
+
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -16,7 +18,10 @@ func init() {
 
 func parsePlayground(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	p := new(Playground)
-	return p, p.unmarshal(h.Dispenser, app.RegionNamesOf(h))
+	if err := p.unmarshal(h.Dispenser, app.RegionNamesOf(h)); err != nil {
+		return nil, err
+	}
+	return p, app.Serves(h, cmp.Or(p.Prefix, defaultPlaygroundPrefix))
 }
 
 // UnmarshalCaddyfile reads the directive:

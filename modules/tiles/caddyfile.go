@@ -1,6 +1,7 @@
 package tiles
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 
@@ -19,7 +20,10 @@ func init() {
 
 func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	handler := new(Handler)
-	return handler, handler.unmarshal(h.Dispenser, app.RegionNamesOf(h))
+	if err := handler.unmarshal(h.Dispenser, app.RegionNamesOf(h)); err != nil {
+		return nil, err
+	}
+	return handler, app.Serves(h, cmp.Or(handler.Prefix, defaultPrefix))
 }
 
 // UnmarshalCaddyfile reads the directive:

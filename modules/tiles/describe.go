@@ -10,6 +10,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/tiles/network"
 	"github.com/mapsedge/caddy-maps/internal/tiles/pmtiles"
 	"github.com/mapsedge/caddy-maps/internal/tiles/schema"
+	"github.com/mapsedge/caddy-maps/modules/app"
 )
 
 // tileJSON is a TileJSON 3.0.0 document (https://github.com/mapbox/tilejson-spec/tree/master/3.0.0).
@@ -47,7 +48,7 @@ func (h *Handler) describe(r *http.Request, a *address, from *regions.Region, re
 	}
 	base := baseURL(r, rest) + "/" + url.PathEscape(a.region)
 	if a.what == styleOf {
-		return json.Marshal(newStyle(a.region, base+".json"))
+		return json.Marshal(newStyle(a.region, app.WithPublishableKey(r.Context(), base+".json")))
 	}
 	t := tileJSON{TileJSON: "3.0.0", Name: a.region, Attribution: described.Attribution, Scheme: "xyz",
 		MaxZoom: h.maxZoom, VectorLayers: schema.Layers()}
@@ -56,7 +57,7 @@ func (h *Handler) describe(r *http.Request, a *address, from *regions.Region, re
 		t.MinZoom, t.VectorLayers = network.MinZoom, network.Layers()
 	}
 	t.VectorLayers = schema.UpTo(h.maxZoom, t.VectorLayers)
-	t.Tiles = []string{base + "/{z}/{x}/{y}.mvt"}
+	t.Tiles = []string{app.WithPublishableKey(r.Context(), base+"/{z}/{x}/{y}.mvt")}
 	t.setBounds(described.Bounds)
 	return json.Marshal(t)
 }

@@ -1,5 +1,5 @@
-// Package account defines service accounts, their grants, quotas and restrictions, signing keys, the rules for changing
-// an account, and the interface Store, which keeps all of these.
+// Package account defines service accounts, their publishable keys, grants, quotas and restrictions, signing keys, the
+// rules for changing an account, and the interface Store, which keeps all of these.
 //
 // It stores and checks nothing itself: package store implements Store, package credential makes and verifies tokens,
 // and package usage counts requests against quotas. Start with Account, and with store.go for the interface.
@@ -132,8 +132,8 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrExists means that an account with this id or token hash exists.
 	ErrExists = errors.New("already exists")
-	// ErrLimit means that the organization has the maximum number of accounts.
-	ErrLimit = errors.New("the organization has too many service accounts")
+	// ErrLimit means that the organization has the maximum number of accounts, or an account that of publishable keys.
+	ErrLimit = errors.New("there are too many already")
 	// ErrReused means that the refresh token was replaced longer ago than RetryWindow.
 	ErrReused = errors.New("refresh token was used before")
 	// ErrDamaged matches errors of a store whose file is damaged. Clients see an unavailable store.

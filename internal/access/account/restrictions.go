@@ -40,6 +40,7 @@ func (r Restrictions) Empty() bool { return len(r.Origins) == 0 && len(r.Network
 type CompiledRestrictions struct {
 	origins  []originPattern
 	networks []netip.Prefix
+	also     *CompiledRestrictions // must allow a request too
 }
 
 // Compile returns nil if nothing is restricted. The error names the element that is wrong.
@@ -55,7 +56,12 @@ func (r Restrictions) Compile() (*CompiledRestrictions, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &CompiledRestrictions{origins, networks}, nil
+	return &CompiledRestrictions{origins: origins, networks: networks}, nil
+}
+
+// And returns restrictions that allow what both allow. c must not be nil.
+func (c *CompiledRestrictions) And(other *CompiledRestrictions) *CompiledRestrictions {
+	return &CompiledRestrictions{origins: c.origins, networks: c.networks, also: other}
 }
 
 func parseEach[T any](field string, list []string, parse func(string) (T, error)) ([]T, error) {
@@ -86,9 +92,15 @@ const (
 // restrictions. A header that is absent is empty. Nil restrictions allow everything. It does not allocate if the origin
 // is written as browsers do and as in the restrictions.
 func (c *CompiledRestrictions) Check(origin, referer string, client netip.Addr) Violation {
-	if c == nil {
-		return ""
+	for ; c != nil; c = c.also {
+		if why := c.check(origin, referer, client); why != "" {
+			return why
+		}
 	}
+	return ""
+}
+
+func (c *CompiledRestrictions) check(origin, referer string, client netip.Addr) Violation {
 	if len(c.networks) > 0 && !c.allowsClient(client) {
 		return ViolationNetwork
 	}

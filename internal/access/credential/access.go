@@ -20,6 +20,7 @@ import (
 //     its organization are read from the store. The result (an Identity or a refusal) is cached with the revisions of
 //     the organization and of the signing keys from before the store was read.
 //   - The next time, if the revisions are the same, nothing has changed, and the cached result is returned.
+//   - A publishable key is read from the store instead, with its account. Unknown ones are not cached.
 //   - If a revision is higher, the store is read again. A change raises the revision before its call returns, so a
 //     suspended account is refused with the next request on this server, and within a second on others.
 
@@ -65,12 +66,12 @@ func (a *Authority) newAccess(ctx context.Context, g *account.Grant, scopes acco
 	return token, time.Duration(expires-issued) * time.Second, err
 }
 
-// knownToken is an access token whose signature was verified. It is immutable.
+// knownToken is an access token whose signature was verified, or a publishable key. It is immutable.
 type knownToken struct {
 	token   string
-	key     string        // kid
+	key     string        // kid; empty for a publishable key
 	expires int64         // Unix seconds
-	grant   account.Grant // from the claims, without times; that of guests has no id
+	grant   account.Grant // from the claims, without times; that of guests has no id; empty for a publishable key
 
 	// The result from the store at these revisions: an identity or a refusal.
 	revision     *atomic.Uint64 // of the organization
@@ -79,12 +80,17 @@ type knownToken struct {
 	refused      error
 }
 
-// VerifyAccess verifies an access token. A cached token needs neither I/O nor a lock.
+// VerifyAccess verifies an access token or a publishable key. A cached one needs neither I/O nor a lock.
 func (a *Authority) VerifyAccess(ctx context.Context, token string) (Identity, error) {
 	known, ok := a.cache.get(token)
 	if !ok {
 		var err error
-		if known, err = a.verifySigned(ctx, token); err != nil {
+		if strings.HasPrefix(token, publishablePrefix) {
+			known, err = a.findPublishable(ctx, token)
+		} else {
+			known, err = a.verifySigned(ctx, token)
+		}
+		if err != nil {
 			return Identity{}, err
 		}
 	}
@@ -93,7 +99,7 @@ func (a *Authority) VerifyAccess(ctx context.Context, token string) (Identity, e
 		if err != nil {
 			return Identity{}, err
 		}
-		a.cache.add(assessed, time.Duration(assessed.expires-a.cfg.Now().Unix())*time.Second)
+		a.cache.add(assessed, time.Duration(min(assessed.expires-a.cfg.Now().Unix(), seconds(maxCached)))*time.Second)
 		known = assessed
 	}
 	now := a.cfg.Now().Unix()
@@ -107,6 +113,9 @@ func (a *Authority) VerifyAccess(ctx context.Context, token string) (Identity, e
 	id.Unix = now
 	return id, nil
 }
+
+// maxCached is how long the cache keeps a token at most: access tokens until they expire.
+const maxCached = MaxAccessTTL + maxSkew
 
 // verifySigned checks everything that needs no data of the store except the key.
 func (a *Authority) verifySigned(ctx context.Context, token string) (*knownToken, error) {
@@ -191,6 +200,9 @@ func (a *Authority) assess(ctx context.Context, t knownToken) (*knownToken, erro
 
 // identify reads the accounts of a token and their rights from the store.
 func (a *Authority) identify(ctx context.Context, t *knownToken) (Identity, error) {
+	if t.key == "" {
+		return a.identifyPublishable(ctx, t)
+	}
 	if _, err := a.findKey(ctx, account.KeyAccess, t.key); err != nil {
 		return Identity{}, err
 	}
@@ -205,33 +217,42 @@ func (a *Authority) identify(ctx context.Context, t *knownToken) (Identity, erro
 	if err != nil {
 		return Identity{}, err
 	}
-	quotas, err := a.store.OrganizationQuotas(ctx, g.Organization)
+	id, err := a.rights(ctx, &client)
+	id.Server = server.ID
+	id.Scopes &= g.Scopes & server.Scopes.Set()
+	id.Admin = id.Admin && server.IsAdmin && !guest
+	return id, err
+}
+
+// rights returns the identity of one ACTIVE account.
+func (a *Authority) rights(ctx context.Context, acc *account.Account) (Identity, error) {
+	quotas, err := a.store.OrganizationQuotas(ctx, acc.OrganizationID)
 	if err != nil {
 		return Identity{}, unavailable(err)
 	}
 	// Settings of a newer version must not be ignored: they may restrict the token.
-	restrictions, err := client.Restrictions.Compile()
-	if err != nil || account.CheckQuotas(client.Quotas) != nil || account.CheckQuotas(quotas) != nil {
+	restrictions, err := acc.Restrictions.Compile()
+	if err != nil || account.CheckQuotas(acc.Quotas) != nil || account.CheckQuotas(quotas) != nil {
 		return Identity{}, unavailable(errors.New("an account or its organization has settings of a newer version"))
 	}
 	id := Identity{
-		Client:       client.ID,
-		Server:       server.ID,
-		Organization: g.Organization,
-		Scopes:       g.Scopes & a.common(&client, &server),
-		Admin:        client.IsAdmin && server.IsAdmin && !guest,
+		Client:       acc.ID,
+		Server:       acc.ID,
+		Organization: acc.OrganizationID,
+		Scopes:       a.scopesOf(acc),
+		Admin:        acc.IsAdmin,
 		Restrictions: restrictions,
-		Limits:       usage.Limits{Account: account.NewLimits(client.Quotas), Organization: account.NewLimits(quotas)},
+		Limits:       usage.Limits{Account: account.NewLimits(acc.Quotas), Organization: account.NewLimits(quotas)},
 	}
 	if a.meter != nil {
-		id.Counter = a.meter.Counter(g.Organization, client.ID)
+		id.Counter = a.meter.Counter(acc.OrganizationID, acc.ID)
 	}
 	return id, nil
 }
 
-// common returns the scopes that two accounts have in common, without those that are not declared.
-func (a *Authority) common(client, server *account.Account) account.ScopeSet {
-	return client.Scopes.Set() & server.Scopes.Set() & (account.ServiceScopes | a.cfg.OwnScopes)
+// scopesOf returns the scopes of an account that are declared.
+func (a *Authority) scopesOf(acc *account.Account) account.ScopeSet {
+	return acc.Scopes.Set() & (account.ServiceScopes | a.cfg.OwnScopes)
 }
 
 // checkGrant checks that the grant of a token exists, and that the token does not outlive it.
@@ -261,16 +282,26 @@ func (a *Authority) accounts(ctx context.Context, g *account.Grant) (client, ser
 
 // active returns an account if it is ACTIVE and still has the given generation.
 func (a *Authority) active(ctx context.Context, id, organization string, generation uint64) (account.Account, error) {
+	acc, err := a.activeNow(ctx, id)
+	switch {
+	case err != nil:
+		return acc, err
+	case acc.OrganizationID != organization:
+		return acc, refusedOrganization
+	case acc.Generation != generation:
+		return acc, refusedGeneration
+	}
+	return acc, nil
+}
+
+// activeNow returns an account if it is ACTIVE.
+func (a *Authority) activeNow(ctx context.Context, id string) (account.Account, error) {
 	acc, err := a.store.Account(ctx, id)
 	switch {
 	case err != nil:
 		return acc, found(err, refusedRevoked)
-	case acc.OrganizationID != organization:
-		return acc, refusedOrganization
 	case acc.Status != account.StatusActive:
 		return acc, inactive(acc.Status)
-	case acc.Generation != generation:
-		return acc, refusedGeneration
 	}
 	return acc, nil
 }

@@ -112,7 +112,9 @@ func TestNoStoreWork(t *testing.T) {
 	before := w.store.reads.Load()
 	signature := strings.LastIndex(token, ".") + 1
 	forged := token[:signature] + strings.Repeat("A", len(token)-signature)
-	for _, bad := range []string{"", "a.b.c", token + "x", forged, strings.Repeat("x", 5000)} {
+	key := newOpaque(publishablePrefix)
+	for _, bad := range []string{"", "a.b.c", token + "x", forged, strings.Repeat("x", 5000), publishablePrefix,
+		key[:len(key)-1] + "!", key + "x", key[:20], strings.Repeat(key, 100), newOpaque(serverPrefix)} {
 		if _, err := w.VerifyAccess(w.ctx, bad); err == nil {
 			t.Error("a bad token was accepted")
 		}
@@ -236,9 +238,10 @@ func FuzzVerify(f *testing.F) {
 	w := newWorld(f)
 	app := w.holder("org", tile)
 	tokens, user := w.exchange(app, app), w.mint("ann", time.Hour)
+	published := w.publish(app.ID, account.Scopes{tile}, "https://app.test").Key
 	access, users := w.forger(account.KeyAccess, tokens.Access), w.forger(account.KeyUser, user)
 	for _, seed := range []string{
-		tokens.Access, tokens.Refresh, user, app.client, app.server, strings.ToLower(app.client), user[:len(user)-1], user + ".",
+		tokens.Access, tokens.Refresh, user, published, published + "x", newOpaque(publishablePrefix), app.client, app.server, strings.ToLower(app.client), user[:len(user)-1], user + ".",
 		"..", "a.b.c", "e30.e30.", strings.Repeat("e30.", 100), clientPrefix + strings.Repeat("0", 49),
 		access.head(object{"crit": []string{"b64"}}), access.raw(strings.Repeat("[", 2000)), access.body(object{"exp": nil}),
 		users.body(object{"aud": []any{}}), users.body(object{"exp": 1e300}), users.head(object{"typ": 1}),
@@ -253,6 +256,9 @@ func FuzzVerify(f *testing.F) {
 		_, err5 := w.Exchange(w.ctx, app.client, text)
 		for i, err := range []error{err1, err2, err3, err4, err5} {
 			good := []string{tokens.Access, user, tokens.Refresh, app.client, app.server}[i]
+			if i == 0 && text == published {
+				good = published
+			}
 			if why, ok := errors.AsType[refusal](err); (err == nil) != (text == good) || err != nil && (!ok || err != error(why)) {
 				t.Errorf("%q as token %d: %v", text, i, err)
 			}

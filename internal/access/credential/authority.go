@@ -1,5 +1,5 @@
-// Package credential makes and verifies the tokens of the service: opaque client, server and refresh tokens, JWT access
-// tokens, and user tokens, which manage accounts. It also rotates the signing keys.
+// Package credential makes and verifies the tokens of the service: opaque client, server and refresh tokens, publishable
+// keys, JWT access tokens, and user tokens, which manage accounts. It also rotates the signing keys.
 //
 // It does not know HTTP: modules read tokens from requests and turn errors into answers. An error that matches
 // ErrInvalid is a refusal; any other one means that the store, or the issuer of a user token, is unavailable.
@@ -39,16 +39,20 @@ type RefreshOptions struct {
 	Rotate             bool
 }
 
-// Identity is the result of verifying an access token: its accounts and their rights at this moment.
+// Identity is the result of verifying an access token or a publishable key: its accounts and their rights at this
+// moment.
 type Identity struct {
-	Client       string // id of the client token's account
+	Client       string // id of the client token's account, or of the key's
 	Server       string // id of the server token's account; the same as Client when both tokens are of one account
 	Organization string
 	Scopes       account.ScopeSet // of the token; both accounts still have them
-	Admin        bool             // both accounts have isAdmin
+	Admin        bool             // both accounts have isAdmin; never for a key
 
-	// Restrictions are those of the client token's account; nil for none. Limits are its quotas and those of its
-	// organization.
+	// PublishableKey is the key (mpk_…), which is no secret; empty for an access token.
+	PublishableKey string
+
+	// Restrictions are those of the client token's account, and the origins of the key; nil for none. Limits are the
+	// quotas of the account and of its organization.
 	Restrictions *account.CompiledRestrictions
 	Limits       usage.Limits
 	// Counter counts for the client token's account; nil if nothing is counted.
@@ -123,7 +127,7 @@ func (a *Authority) JWKS(ctx context.Context) ([]byte, error) {
 	return ring.jwks, nil
 }
 
-// CacheHits is the number of access tokens answered from the cache so far.
+// CacheHits is the number of access tokens and publishable keys answered from the cache so far.
 func (a *Authority) CacheHits() uint64 { return a.cache.hits.Load() }
 
 // Close releases the cache, and stops refreshing other issuers' keys. It does not close the store. Tokens can still be

@@ -19,18 +19,19 @@ func TestCollision(t *testing.T) {
 	w.refusedAccess(t, "a token whose hash leads to another's entry", refusedMalformed, forged)
 }
 
-// TestCachedCheck: a check that is answered from the cache allocates nothing and reads nothing. A request that has begun
+// TestCachedCheck: a check of a token or a publishable key that is answered from the cache allocates nothing and reads nothing. A request that has begun
 // works after its configuration has gone.
 func TestCachedCheck(t *testing.T) {
 	w := newWorld(t, func(c *Config) { c.Now = nil })
 	app := w.holder("org", tile)
-	token := w.exchange(app, app).Access
-	w.cached(t, token)
-	reads := w.store.reads.Load()
-	same(t, "allocations", 0, testing.AllocsPerRun(1000, func() { w.accepted(t, "cached", token) }))
-	same(t, "readings of the store", reads, w.store.reads.Load())
+	for _, token := range []string{w.exchange(app, app).Access, w.publish(app.ID, app.Scopes, "https://app.test").Key} {
+		w.cached(t, token)
+		reads := w.store.reads.Load()
+		same(t, "allocations", 0, testing.AllocsPerRun(1000, func() { w.accepted(t, "cached", token) }))
+		same(t, "readings of the store", reads, w.store.reads.Load())
+		defer w.accepted(t, "after Close", token, token)
+	}
 	w.Close()
-	w.accepted(t, "after Close", token, token)
 }
 
 func BenchmarkVerifyCached(b *testing.B)   { benchVerify(b, true) }

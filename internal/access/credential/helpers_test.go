@@ -111,6 +111,10 @@ func (f *fallible) Account(ctx context.Context, id string) (account.Account, err
 	return read(f, &f.reads, func() (account.Account, error) { return f.Store.Account(ctx, id) })
 }
 
+func (f *fallible) PublishableKey(ctx context.Context, key string) (account.PublishableKey, error) {
+	return read(f, &f.reads, func() (account.PublishableKey, error) { return f.Store.PublishableKey(ctx, key) })
+}
+
 func (f *fallible) Grant(ctx context.Context, id string) (account.Grant, error) {
 	return read(f, &f.reads, func() (account.Grant, error) { return f.Store.Grant(ctx, id) })
 }
@@ -147,6 +151,14 @@ func (w *world) holder(organization string, scopes ...account.Scope) holder {
 	h.client, h.server, err = NewAccountTokens(&h.Account)
 	succeeds(errors.Join(err, w.store.CreateAccount(w.ctx, h.Account, 1000)))
 	return h
+}
+
+// publish adds a publishable key to an account.
+func (w *world) publish(id string, scopes account.Scopes, origins ...string) (key account.PublishableKey) {
+	key.Scopes, key.Origins = scopes, origins
+	key.ID, key.Key = NewPublishableKey(time.Now())
+	return must(w.store.CreatePublishableKey(w.ctx, id, 1000,
+		func(account.Account) (account.PublishableKey, error) { return key, nil }))
 }
 
 func (w *world) update(id string, change func(*account.Account)) {

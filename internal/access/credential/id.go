@@ -11,6 +11,7 @@ import (
 const (
 	accountPrefix = "sa_"
 	grantPrefix   = "gr_"
+	keyPrefix     = "pk_"
 	idTimeDigits  = 11
 	idRandomChars = 11
 )
@@ -38,6 +39,11 @@ func NewAccountTokens(acc *account.Account) (client, server string, err error) {
 	acc.ClientHash, acc.ServerHash = hashOf(client), hashOf(server)
 	acc.ClientHint, acc.ServerHint = client[opaqueLen-hintLen:], server[opaqueLen-hintLen:]
 	return client, server, nil
+}
+
+// NewPublishableKey makes the id (pk_…) and the text (mpk_…) of a publishable key.
+func NewPublishableKey(now time.Time) (id, key string) {
+	return newID(keyPrefix, now), newOpaque(publishablePrefix)
 }
 
 // hintLen is the number of characters at the end of a token that its account shows. They are part of the checksum.

@@ -16,11 +16,11 @@ import (
 // TestOpaque: tokens have their form, are unique, and are of one kind. Every mistake of one character in one is found.
 func TestOpaque(t *testing.T) {
 	t.Parallel()
-	prefixes, seen := []string{clientPrefix, serverPrefix, refreshPrefix}, map[string]bool{}
+	prefixes, seen := []string{clientPrefix, serverPrefix, refreshPrefix, publishablePrefix}, map[string]bool{}
 	for i := range 600 {
 		prefix := prefixes[i%len(prefixes)]
 		token := newOpaque(prefix)
-		if !regexp.MustCompile(`^mp[csr]_[0-9A-Za-z]{49}$`).MatchString(token) || seen[token] {
+		if !regexp.MustCompile(`^mp[ckrs]_[0-9A-Za-z]{49}$`).MatchString(token) || seen[token] {
 			t.Fatalf("token %q has the wrong form, or came twice", token)
 		}
 		seen[token] = true

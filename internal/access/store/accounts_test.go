@@ -113,6 +113,9 @@ func TestRevisions(t *testing.T) {
 		}
 		create(t, s, newAccount(1, "org"), newAccount(2, "org"))
 		addGrant(t, s, 1, id, id, 10)
+		deleteKey := func() error {
+			return s.DeletePublishableKey(ctx, id, "pk_000001", func(account.Account) error { return nil })
+		}
 		update := func(id string, changed bool, err error) func() error {
 			return func() error {
 				_, _, got := s.UpdateAccount(ctx, id, func(*account.Account) (bool, error) { return changed, err })
@@ -141,6 +144,9 @@ func TestRevisions(t *testing.T) {
 				_, err := s.DeleteAccount(ctx, "sa_000002", nil)
 				return err
 			}},
+			{"a new publishable key", -1, nil, func() error { _, err := addKey(s, id, 1, 1); return err }},
+			{"its deletion", 0, nil, deleteKey},
+			{"a second deletion", -1, account.ErrNotFound, deleteKey},
 			{"quotas", 0, nil, func() error { return s.SetOrganizationQuotas(ctx, "org", nil) }},
 			{"an ended grant", 0, nil, func() error { return s.EndGrant(ctx, "gr_000001") }},
 			{"a grant within the limit", -1, nil, func() error { addGrant(t, s, 2, id, id, 1); return nil }},

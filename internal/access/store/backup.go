@@ -154,6 +154,9 @@ func Verify(ctx context.Context, path string, limit int) (counts Counts, faults 
 		func() error { return checkFile(t, fmt.Sprintf("PRAGMA integrity_check(%d)", limit)) },
 		func() error { return checkReferences(t) },
 		func() error { return readAll(t, counts, "maps_accounts", accountColumns, accountFields) },
+		func() error {
+			return readAll(t, counts, "maps_publishable_keys", publishableKeyColumns, publishableKeyFields)
+		},
 		func() error { return readAll(t, counts, "maps_grants", grantColumns, grantFields) },
 		func() error { return readAll(t, counts, "maps_keys", keyColumns, keyFields) },
 		func() error {

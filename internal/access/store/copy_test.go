@@ -10,8 +10,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/testkit/pgtest"
 )
 
-// TestCopy: after a copy from SQLite to PostgreSQL and back, everything is there: accounts, grants with their used tokens,
-// keys, quotas and usage. A store that is not empty is refused.
+// TestCopy: after a copy from SQLite to PostgreSQL and back, everything is there: accounts, publishable keys, grants with their used
+// tokens, keys, quotas and usage. A store that is not empty is refused.
 func TestCopy(t *testing.T) {
 	ctx, dir := t.Context(), t.TempDir()
 	first, second := openSQLite(t, filepath.Join(dir, "a.db")), openPostgres(t, pgtest.DSN(t))
@@ -22,6 +22,7 @@ func TestCopy(t *testing.T) {
 	for n := range 3 {
 		addGrant(t, first, n, "sa_000001", "sa_000002", 1000)
 	}
+	published := must(addKey(first, "sa_000007", 1, many))
 	is(t, "RotateGrant", nil, first.RotateGrant(ctx, "gr_000001", hashOf("refresh", 1), hashOf("next", 1)))
 	is(t, "SetOrganizationQuotas", nil, first.SetOrganizationQuotas(ctx, "org", newAccount(1, "").Quotas))
 	keys := must(first.UpdateKeys(ctx, func([]account.Key) ([]account.Key, error) {
@@ -47,6 +48,7 @@ func TestCopy(t *testing.T) {
 			must(to.GrantByRefresh(ctx, token))
 		}
 		same(t, "keys", keys, must(to.Keys(ctx)))
+		same(t, "a publishable key", published, must(to.PublishableKey(ctx, published.Key)))
 		same(t, "quotas", newAccount(1, "").Quotas, must(to.OrganizationQuotas(ctx, "org")))
 		listed := must(to.Usage(ctx, usage.Query{Organization: "org", Step: account.StepMonth, From: noon.AddDate(0, -2, 0),
 			To: noon.AddDate(0, 1, 0), Limit: 10}))

@@ -129,7 +129,8 @@ const (
 	accountColumns = "id, organization, platform, is_admin, description, scopes, status, created_by, client_hint, " +
 		"server_hint, created_at, updated_at, client_hash, server_hash, generation, held_suspended, held_scopes, " +
 		"dropped_scopes, quotas, restrictions"
-	grantColumns = "id, organization, client_account, server_account, client_generation, server_generation, scopes, " +
+	publishableKeyColumns = "id, organization, account, key_text, description, scopes, origins, created_by, created_at"
+	grantColumns          = "id, organization, client_account, server_account, client_generation, server_generation, scopes, " +
 		"created_at, expires_at"
 	keyColumns          = "id, key_use, algorithm, private, sealed, created_at"
 	refreshTokenColumns = "hash, grant_id, number, used_at"
@@ -145,6 +146,11 @@ func accountFields(a *account.Account) []any {
 		instant(&a.CreatedAt), instant(&a.UpdatedAt), hash(&a.ClientHash), hash(&a.ServerHash), number(&a.Generation),
 		flag(&a.Holds.Suspended), scopes(&a.Holds.Scopes), scopes(&a.Holds.Dropped), object(&a.Quotas),
 		object(&a.Restrictions)}
+}
+
+func publishableKeyFields(k *account.PublishableKey) []any {
+	return []any{text(&k.ID), text(&k.Organization), text(&k.Account), text(&k.Key), text(&k.Description),
+		scopes(&k.Scopes), object(&k.Origins), text(&k.CreatedBy), instant(&k.CreatedAt)}
 }
 
 func grantFields(g *account.Grant) []any {

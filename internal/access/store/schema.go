@@ -32,6 +32,18 @@ var schema = [][]string{{
 	) STRICT`,
 	`CREATE INDEX maps_accounts_by_organization ON maps_accounts (organization, id)`,
 	`CREATE INDEX maps_accounts_by_status ON maps_accounts (organization, status, id)`,
+	`CREATE TABLE maps_publishable_keys (
+		id TEXT PRIMARY KEY,
+		organization TEXT NOT NULL,
+		account TEXT NOT NULL REFERENCES maps_accounts (id) ON DELETE CASCADE,
+		key_text TEXT NOT NULL UNIQUE,
+		description TEXT NOT NULL,
+		scopes TEXT NOT NULL,
+		origins TEXT NOT NULL,
+		created_by TEXT NOT NULL,
+		created_at INTEGER NOT NULL
+	) STRICT`,
+	`CREATE INDEX maps_publishable_keys_by_account ON maps_publishable_keys (account, id)`,
 	`CREATE TABLE maps_organizations (
 		organization TEXT PRIMARY KEY,
 		quotas TEXT NOT NULL
@@ -113,6 +125,7 @@ var schema = [][]string{{
 // tables are the tables that Copy copies, in this order, with their columns and their keys.
 var tables = []struct{ name, columns, key string }{
 	{"maps_accounts", accountColumns, "id"},
+	{"maps_publishable_keys", publishableKeyColumns, "id"},
 	{"maps_organizations", "organization, quotas", "organization"},
 	{"maps_grants", grantColumns, "id"},
 	{"maps_grant_pairs", "client_account, server_account, grants", "client_account, server_account"},

@@ -1,4 +1,4 @@
-// Package store keeps accounts, grants, signing keys and usage in an SQL database: an SQLite file for one server
+// Package store keeps accounts, publishable keys, grants, signing keys and usage in an SQL database: an SQLite file for one server
 // (OpenSQLite), or PostgreSQL for several servers that share it (OpenPostgres). Both have the same tables and
 // statements; the interface database hides the differences. It does not decide which changes are allowed: callers pass
 // functions that do.

@@ -2,8 +2,43 @@ package apierror
 
 import (
 	"net/http"
+	"strings"
 	"time"
 )
+
+// OfStatus is the error for a status of 400 or more of which nothing else is known, such as one of another handler.
+func OfStatus(status int) Error {
+	switch status {
+	case http.StatusBadRequest: // of Caddy itself: a request without a Host
+		return FailedValidation("host: missing or malformed")
+	case http.StatusUnauthorized:
+		return Unauthorized(true)
+	case http.StatusForbidden:
+		return Forbidden("forbidden")
+	case http.StatusNotFound:
+		return NotFound("not found")
+	case http.StatusMethodNotAllowed: // of Caddy itself: a method that no handler knows
+		return MethodNotAllowed(http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPatch, http.MethodDelete)
+	case http.StatusRequestTimeout:
+		return RequestTimeout()
+	case http.StatusRequestEntityTooLarge:
+		return TooLarge()
+	case http.StatusUnsupportedMediaType:
+		return UnsupportedMediaType()
+	case http.StatusTooManyRequests:
+		return TooManyRequests("too many requests", 0)
+	case http.StatusInternalServerError:
+		return Internal()
+	case http.StatusBadGateway:
+		return BadGateway()
+	case http.StatusServiceUnavailable:
+		return Unavailable()
+	case http.StatusGatewayTimeout:
+		return Timeout()
+	}
+	text := http.StatusText(status)
+	return Error{Status: status, Message: strings.ToLower(text), RoutingCode: strings.ReplaceAll(text, " ", "")}
+}
 
 // FailedValidation is for an invalid body or parameter, which message names. It is 400 FAILED_VALIDATION in the
 // platform style, and 422 InvalidInput in the routing style.
@@ -82,6 +117,11 @@ func InvalidTransition(message string) Error {
 // AccountLimit is for an organization that has the maximum number of service accounts.
 func AccountLimit(message string) Error {
 	return Error{Status: http.StatusConflict, Code: "ACCOUNT_LIMIT", RoutingCode: "AccountLimit", Message: message}
+}
+
+// KeyLimit is for a service account that has the maximum number of publishable keys.
+func KeyLimit(message string) Error {
+	return Error{Status: http.StatusConflict, Code: "KEY_LIMIT", RoutingCode: "KeyLimit", Message: message}
 }
 
 // RequestTimeout is for a body that did not arrive in time.
