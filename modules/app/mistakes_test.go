@@ -75,7 +75,7 @@ var mistakesInSites = []mistake{
 	{"maps_auth TILE {\napi_key_query \"\"\n}", 10, `api_key_query: "" cannot be the name of a parameter`},
 	{"maps_auth TILE {\napi_key_query a b a\n}", 10, `api_key_query: "a" is named twice`},
 	{"maps_tokens {\ncors app.example.com\n}", 10, `cors: "app.example.com" is not an origin like https://app.example.com, or *`},
-	{"maps_auth TILE {\napi_key_qeury apiKey\n}", 10, "unknown option of maps_auth: api_key_qeury; did you mean api_key_query? It is one of api_key_query, error_style, forward_token, cors, units"},
+	{"maps_auth TILE {\napi_key_qeury apiKey\n}", 10, "unknown option of maps_auth: api_key_qeury; did you mean api_key_query? It is one of api_key_query, error_style, forward_token, cors, units, limit"},
 	{"maps_auth TILE {\nerror_style route\n}", 10, `error_style: "route" is not known; it is platform or routing`},
 	{"maps_auth TILE {\ncors https://app.example.com/\n}", 10, `cors: "https://app.example.com/" is not an origin, which has neither a path nor a slash at its end; write https://app.example.com`},
 	{"maps_auth TILE {\ncors app.example.com\n}", 10, `cors: "app.example.com" is not an origin like https://app.example.com, or *`},
