@@ -14,6 +14,7 @@ import (
 
 	_ "github.com/mapsedge/caddy-maps"
 	"github.com/mapsedge/caddy-maps/modules/modulestest"
+	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
 // mistake is a Caddyfile with something wrong in it, and what Caddy says of that.
@@ -148,7 +149,7 @@ var structureMistakes = []mistake{
 	{":9 {\nmaps_auth /tiles/*\n}", 0, "parsing caddyfile tokens for 'maps_auth': maps_auth needs at least one scope, at Caddyfile:2"},
 	{":9 {\nlog {\nformat filter {\nrequest maps_redact apiKey {\nmax_length 10\n}\n}\n}\n}", 0, "parsing caddyfile tokens for 'log': max_length: 10 is not between 64 and 65536 bytes, at Caddyfile:5"},
 	// Caddy adds the end of the enclosing block.
-	{":9 {\nhandle {\nmaps_auth TIEL\n}\n}", 0, "parsing caddyfile tokens for 'handle': parsing caddyfile tokens for 'maps_auth': unknown scope \"TIEL\": did you mean TILE? It is one of TILE, MATRIX, ONM, DIRECTION, TSS, GEOCODING, REVERSEGEOCODING, at Caddyfile:3, at Caddyfile:4"},
+	{":9 {\nhandle {\nmaps_auth TIEL\n}\n}", 0, "parsing caddyfile tokens for 'handle': parsing caddyfile tokens for 'maps_auth': unknown scope \"TIEL\": did you mean TILE? It is one of TILE, MATRIX, ONM, DIRECTION, TSS, GEOCODING, REVERSEGEOCODING; scopes of your own are declared with `scope` in the option `maps`, at Caddyfile:3, at Caddyfile:4"},
 }
 
 // lateMistakes are found only when a configuration is loaded. Caddy puts in front in which modules.
@@ -181,14 +182,14 @@ var lateMistakes = []struct {
 
 // mistakesInJSON are those that a Caddyfile cannot have: {app, first handler, error}.
 var mistakesInJSON = []struct{ maps, handler, want string }{
-	{`{"regionz":{}}`, "", "maps: regionz: unknown field; did you mean regions? It is one of issuer, audience, store, signing_algorithm, key_encryption_key, key_rotation, access_token_ttl, refresh_token_ttl, max_grants, max_accounts, max_stale, max_bodies_in_flight, max_wait, regions, user_tokens, usage"},
-	{`{"Issuer":"a"}`, "", "maps: Issuer: unknown field; did you mean issuer? It is one of issuer, audience, store, signing_algorithm, key_encryption_key, key_rotation, access_token_ttl, refresh_token_ttl, max_grants, max_accounts, max_stale, max_bodies_in_flight, max_wait, regions, user_tokens, usage"},
+	{`{"regionz":{}}`, "", "maps: regionz: unknown field; did you mean regions? It is one of issuer, audience, store, signing_algorithm, key_encryption_key, key_rotation, access_token_ttl, refresh_token_ttl, max_grants, max_accounts, max_stale, max_bodies_in_flight, max_wait, regions, scopes, user_tokens, usage"},
+	{`{"Issuer":"a"}`, "", "maps: Issuer: unknown field; did you mean issuer? It is one of issuer, audience, store, signing_algorithm, key_encryption_key, key_rotation, access_token_ttl, refresh_token_ttl, max_grants, max_accounts, max_stale, max_bodies_in_flight, max_wait, regions, scopes, user_tokens, usage"},
 	{`{"regions":{"delaware":{"path":"a.region","refesh":"1h"}}}`, "", "maps: regions.delaware.refesh: unknown field; did you mean refresh? It is one of path, awaited, refresh, cache_dir, header, timeout, max_size, wait"},
 	{`{"user_tokens":{"require_claim":{"nmae":"role"}}}`, "", "maps: user_tokens.require_claim.nmae: unknown field; did you mean name? It is one of name, value"},
 	{`{"regions":["delaware.region"]}`, "", "maps: regions: must be an object, in braces"},
 	{`{"regions":{"delaware":"delaware.region"}}`, "", "maps: regions.delaware: must be an object, in braces"},
 	{`{"regions":{"delaware":null}}`, "", "region delaware: path: missing"},
-	{`{"regions":{"":{"path":"a.region"}}}`, "", "a region needs a name"},
+	{`{"regions":{"":{"path":"a.region"}}}`, "", `"" is not a name for a region: it must have none of / \ { % ? #, and not end like a file`},
 	{`{"access_token_ttl":"soon"}`, "", `maps: access_token_ttl: must be a duration, such as "90s", "15m", "12h" or "30d"`},
 	{`{"access_token_ttl":true}`, "", `maps: access_token_ttl: must be a duration, such as "90s", "15m", "12h" or "30d"`},
 	{`{"usage":{"days":[]}}`, "", `maps: usage.days: must be a duration, such as "90s", "15m", "12h" or "30d"`},
@@ -202,7 +203,7 @@ var mistakesInJSON = []struct{ maps, handler, want string }{
 	{`{"store":{"module":"sqlit"}}`, "", `maps: store.module: "sqlit" is not known; did you mean sqlite? It is one of postgres, sqlite`},
 	{`{"store":{"module":"sqlite","pth":"a.db"}}`, "", "maps.stores.sqlite: pth: unknown field; did you mean path?"},
 	{`[]`, "", "maps: must be an object, in braces"},
-	{"", `{"handler":"maps_auth","scope":["TILE"]}`, "http.handlers.maps_auth: scope: unknown field; did you mean scopes? It is one of scopes, api_key_query, error_style, forward_token, cors, units"},
+	{"", `{"handler":"maps_auth","scope":["TILE"]}`, "http.handlers.maps_auth: scope: unknown field; did you mean scopes? It is one of scopes, api_key_query, error_style, forward_token, cors, units, limit"},
 	{"", `{"handler":"maps_auth","scopes":"TILE"}`, "http.handlers.maps_auth: scopes: must be a list, in brackets"},
 	{"", `{"handler":"maps_auth","scopes":["TILE",7]}`, "http.handlers.maps_auth: scopes.1: must be a text in quotes"},
 	{"", `{"handler":"maps_auth"}`, "maps_auth needs at least one scope"},
@@ -328,6 +329,7 @@ func TestMistakesFoundWhenLoading(t *testing.T) {
 }
 
 func TestMistakesInJSON(t *testing.T) {
+	options.Forget() // the Caddyfiles of other tests
 	t.Chdir(regionFiles(t))
 	for _, m := range mistakesInJSON {
 		maps, handler := cmp.Or(m.maps, `{"regions":{"delaware":{"path":"delaware.region"}}}`), cmp.Or(m.handler, `{"handler":"maps_health"}`)
