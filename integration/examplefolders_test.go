@@ -178,7 +178,7 @@ func (f *folder) shell(script string) string {
 func (f *folder) wantNotFound() {
 	f.t.Helper()
 	got := f.shell(`curl -s -w ' %{http_code} %{content_type}' ` + f.site + "/nothing")
-	if got != `{"error":"not found"} 404 application/json` {
+	if got != "{\"error\":\"not found\"}\n 404 application/json" {
 		f.t.Errorf("what is not there: %s", got)
 	}
 }

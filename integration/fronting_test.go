@@ -97,7 +97,7 @@ func startFronted(t *testing.T, text string, replacements ...string) *fronted {
 		t.Fatal(err)
 	}
 	f.site = "http://" + address
-	text = "\n" + text
+	text = "\n" + strings.ReplaceAll(text, "./data/delaware.region", region)
 	replace := func(old, new string) {
 		if !strings.Contains(text, old) {
 			t.Fatalf("the Caddyfile has no %q", old)
@@ -391,7 +391,7 @@ func TestFronting(t *testing.T) {
 			if r.more != nil && len(r.passes) == 0 {
 				text = strings.Replace(text, "limit 1000 10s", "limit 5 1m", 1)
 			}
-			f := startFronted(t, strings.ReplaceAll(text, "./data/delaware.region", region))
+			f := startFronted(t, text)
 			if r.file != "" {
 				f.replay(r.file)
 			}
@@ -543,7 +543,7 @@ func checkLimits(f *fronted, _ string) {
 		f.ask(call{path: "/basemap/1", bearer: token}).want(200)
 	}
 	a := f.ask(call{path: "/basemap/1", bearer: token}).want(429).wantHeader("Cache-Control", "no-store")
-	if string(a.body) != `{"error":"too many requests"}` || a.header.Get("Retry-After") == "" {
+	if string(a.body) != "{\"error\":\"too many requests\"}\n" || a.header.Get("Retry-After") == "" {
 		t.Errorf("%v %s", a.header, a.body)
 	}
 	_, other := f.token("TILE")
