@@ -213,8 +213,8 @@ func TestExampleFolders(t *testing.T) {
 		"one-server": runOneServer, "osrm": runOSRM, "cluster": runCluster, "openid-connect": runOpenIDConnect,
 		"tiles-and-console": runTilesAndConsole, "own-api": runOwnAPI,
 		"sharding": nil, // TestSharding
-		"engines": nil, // TestFronting
-		"restore": nil, // TestDrill
+		"engines":  nil, // TestFronting
+		"restore":  nil, // TestDrill
 	}
 	entries, err := os.ReadDir(filepath.Join(root, "examples"))
 	if err != nil {
