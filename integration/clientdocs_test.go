@@ -118,39 +118,6 @@ func TestClientDocsCurl(t *testing.T) {
 	}
 }
 
-func TestClientDocsPython(t *testing.T) {
-	leaveOut(t, "needs Python")
-	t.Parallel()
-	s := sharedServer(t)
-	user := s.userToken(t, "clients-python")
-	acc := s.create(t, user, nil)
-	script := strings.ReplaceAll(strings.Join(clientBlocks(t, "Python", "python"), "\n"), documentedSite, s.url(""))
-	out := scripted(t, []string{"CLIENT_TOKEN=" + acc.ClientToken, "SERVER_TOKEN=" + acc.ServerToken},
-		"import os\nclient_token, server_token = os.environ['CLIENT_TOKEN'], os.environ['SERVER_TOKEN']\n"+script+`
-def asks():
-    print(maps.get("/v2/search/coverage")["data"]["regions"][0]["name"])
-first = maps.access_token
-maps.access_token = "a.b.c"  # one that is refused
-asks()
-assert maps.access_token not in ("a.b.c", first)
-maps.renewal = 0  # one that expires
-asks()
-revoked = maps.refresh_token
-maps.post("/api/v1/external/revoke", {"refresh_token": revoked})
-asks()  # both are refused, and exchanged anew
-assert maps.refresh_token != revoked
-try:
-    maps.get("/v2/search/reverse-geocoding", lat=91, lon=0)
-except urllib.error.HTTPError as error:
-    print(error.code, json.load(error)["code"])
-`, "python3", "-")
-	lines := strings.Split(strings.TrimSpace(out), "\n")
-	if len(lines) != 5 || !strings.HasPrefix(lines[0], "['Delaware State Capitol") || lines[3] != "delaware" ||
-		lines[4] != "400 FAILED_VALIDATION" {
-		t.Errorf("it printed\n%s", out)
-	}
-}
-
 // A page of another origin asks as documented, with a first token that has ended.
 func TestClientDocsBrowser(t *testing.T) {
 	leaveOut(t, "needs a browser")
