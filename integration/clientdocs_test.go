@@ -9,7 +9,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync/atomic"
@@ -34,45 +33,6 @@ func clientBlocks(t *testing.T, section, language string) (blocks []string) {
 		t.Fatalf("docs/build/clients.md shows no %s under %s", language, section)
 	}
 	return blocks
-}
-
-// The code in docs/build/clients.md for generated clients is part of the programs that .ci/clients runs.
-func TestClientSnippets(t *testing.T) {
-	leaveOut(t, "checks documents")
-	t.Parallel()
-	for language, files := range map[string]string{"go": "go/*.go", "ts": "typescript/*.ts", "yaml": "go/maps.yaml"} {
-		names, err := filepath.Glob(filepath.Join(root, "clients", files))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var program strings.Builder
-		for _, name := range names {
-			source, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			program.Write(source)
-		}
-		for _, block := range clientBlocks(t, "", language) {
-			if !strings.Contains(program.String(), block) {
-				t.Errorf("clients/%s does not have\n%s", files, block)
-			}
-		}
-	}
-	manifest, err := os.ReadFile(filepath.Join(root, "clients", "go", "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	versions := regexp.MustCompile(`go get .*?(github\.com/oapi-codegen/[a-z/0-9-]*?)(?:/cmd/\S*)?@(v\S+)`).
-		FindAllStringSubmatch(strings.Join(clientBlocks(t, "Go", "sh"), ""), -1)
-	for _, m := range versions {
-		if !strings.Contains(string(manifest), m[1]+" "+m[2]) {
-			t.Errorf("clients/go does not use %s %s", m[1], m[2])
-		}
-	}
-	if len(versions) != 2 {
-		t.Errorf("the versions %q were found", versions)
-	}
 }
 
 // scripted runs a script in an empty directory, and returns what it prints.
