@@ -22,9 +22,10 @@ all: build
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o build/caddy ./caddy
 
-# Builds the server and a map of Delaware, starts it on 127.0.0.1:8080 and prints requests to paste. `go run` would not
-# forward signals, so the program is built first.
+# Builds the server, serves a map of Delaware on 127.0.0.1:8080 and prints requests to paste. `go run` would not forward
+# signals, so the program is built first.
 demo:
+	@echo "demo: compiling the server (the first time takes some minutes)"
 	@$(LAB) build -o $(abspath $(DEMO_DIR))/bin/demo ./cmd/demo
 	@$(DEMO_DIR)/bin/demo -dir $(DEMO_DIR)
 

@@ -1,10 +1,15 @@
 package integration
 
 import (
+	"fmt"
+	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 )
 
 func TestAdminAPI(t *testing.T) {
@@ -44,63 +49,66 @@ func TestAdminAPI(t *testing.T) {
 	}
 }
 
-// The example configuration adapts without a warning, and validates where neither its region nor its store is.
+// Caddyfile.example adapts without a warning, validates only where its region is, and its two sites answer alike.
 func TestExampleConfiguration(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	example := filepath.Join(root, "Caddyfile.example")
-	out, err := s.command(t.Context(), "adapt", "--config", example, "--adapter", "caddyfile").CombinedOutput()
+	example, err := os.ReadFile(filepath.Join(root, "Caddyfile.example"))
+	if err == nil {
+		err = os.WriteFile(s.config, example, 0o600)
+	}
 	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatal(err)
 	}
-	if strings.Contains(string(out), "WARN") {
-		t.Errorf("adapting warns:\n%s", out)
+	writtenOut, _, err := testkit.ReservePort()
+	if err != nil {
+		t.Fatal(err)
 	}
-	validate := s.command(t.Context(), "validate", "--config", example, "--adapter", "caddyfile")
+	_, port, _ := net.SplitHostPort(writtenOut)
+	s.env = []string{"MAPS_PORT_WRITTEN_OUT=" + port}
+	out, err := s.command(t.Context(), "adapt", "--config", s.config, "--adapter", "caddyfile").CombinedOutput()
+	if err != nil || strings.Contains(string(out), "WARN") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	validate := s.command(t.Context(), "validate", "--config", s.config, "--adapter", "caddyfile")
 	missing := filepath.Join(s.dir, "missing.region")
 	validate.Env = append(validate.Env, "MAPS_REGION="+missing)
-	if out, err := validate.CombinedOutput(); err != nil ||
+	if out, err := validate.CombinedOutput(); err == nil ||
 		!strings.Contains(string(out), "caddy maps build EXTRACT --output "+missing) {
-		t.Errorf("%v, and no word about the region that is missing\n%s", err, out)
-	}
-	if out, err := s.command(t.Context(), "validate", "--config", example, "--adapter",
-		"caddyfile").CombinedOutput(); err != nil ||
-		strings.Contains(string(out), "caddy maps build") {
-		t.Errorf("%v\n%s", err, out)
+		t.Errorf("a missing region: %v\n%s", err, out)
 	}
 	if _, err := os.Stat(s.store); err == nil {
 		t.Error("validating opened the store")
 	}
 
-	// With every option that the example shows as a comment.
-	text, err := exampleWith(
-		"# refresh_requires_server_token", "refresh_requires_server_token",
-		"# refresh_rotation", "refresh_rotation",
-		"# admin_access_tokens off", "admin_access_tokens off",
-		"# cors https://app.example.com", "cors https://app.example.com",
-		"# cors https://app.example.com", "cors https://app.example.com",
-		"# forward_token", "forward_token",
-		"# key_encryption_key {file./run/secrets/kek}", "key_encryption_key {env.MAPS_KEK}",
-		"# user_tokens {", "user_tokens {",
-		"#	issuer https", "	issuer https",
-		"#	audience maps-management", "	audience maps-management",
-		"#	jwks_url", "	jwks_url",
-		"#	algorithms", "	algorithms",
-		"#	organization_claim", "	organization_claim",
-		"#	require_claim", "	require_claim",
-		"#	# local off", "	local off",
-		"\n\t\t# }\n", "\n\t\t}\n", // of user_tokens, not of login within
-	)
-	if err != nil {
-		t.Fatal(err)
+	s.run(t)
+	acc := s.create(t, s.userToken(t, "example"), nil)
+	access, _ := s.exchange(t, acc.ClientToken, acc.ServerToken)
+	other := *s
+	other.port = port
+	for _, c := range append(callsWith(access),
+		call{path: "/"}, call{path: "/healthz"}, call{path: "/playground"}, call{path: "/console/"}, call{path: "/docs/"},
+		call{path: "/tiles/delaware.json"}, call{path: "/tiles/none", bearer: access}, call{path: "/nothing"},
+		call{path: match + "none"}, call{path: "/api/route/none"}, call{path: accounts}, call{method: "PUT", path: match, bearer: access},
+		exchangeCall("mpc_x", "mps_x"), call{path: external + "/jwks.json"}, call{path: external},
+	) {
+		one, two := s.send(t, c), other.send(t, c)
+		if one.status != two.status || !alike(one, two, s.port, port) {
+			t.Errorf("%s %s:\n%d %v %.300s\n%d %v %.300s", c.method, c.path, one.status, one.header, one.body,
+				two.status, two.header, two.body)
+		}
 	}
-	full := filepath.Join(s.dir, "full")
-	if err := os.WriteFile(full, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
+}
+
+// alike reports whether two answers are the same but for the port, the time, and what is left of rate limits.
+func alike(one, two *answer, port, other string) bool {
+	left := regexp.MustCompile(`;r=[0-9]+;t=[0-9]+`)
+	text := func(a *answer) string {
+		h := a.header.Clone()
+		h.Del("Date")
+		h.Del("Etag")
+		h.Del("Content-Length")
+		return strings.ReplaceAll(left.ReplaceAllString(fmt.Sprint(h), "")+string(a.body), other, port)
 	}
-	cmd := s.command(t.Context(), "validate", "--config", full, "--adapter", "caddyfile")
-	cmd.Env = append(cmd.Env, "MAPS_KEK=MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
-	}
+	return text(one) == text(two)
 }

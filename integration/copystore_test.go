@@ -12,7 +12,7 @@ import (
 func TestCopyStore(t *testing.T) {
 	leaveOut(t, "starts several servers and runs many commands")
 	t.Parallel()
-	s := startServer(t, "# refresh_rotation", "refresh_rotation")
+	s := startServer(t, rotating...)
 	const target = "postgres:{env.MAPS_TEST_DATABASE}"
 	s.useDatabase(t, pgtest.DSN(t)) // for its commands
 	copying := func(from, to string) (string, error) {
@@ -58,7 +58,7 @@ func TestCopyStore(t *testing.T) {
 		t.Errorf("again: %v\n%s", err, out)
 	}
 
-	moved := newServer(t, sqliteLine, databaseStore, "# refresh_rotation", "refresh_rotation")
+	moved := newServer(t, append([]string{sqliteLine, databaseStore}, rotating...)...)
 	moved.useDatabase(t, s.dsn)
 	moved.run(t)
 	if got := moved.published(t); strings.Join(got, " ") != strings.Join(kids, " ") {

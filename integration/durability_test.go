@@ -31,7 +31,7 @@ func killRounds(t *testing.T) int {
 // What a server has confirmed is there after it was killed at any moment, and nothing that had ended comes back.
 func TestConfirmedChangesSurviveKill(t *testing.T) {
 	t.Parallel()
-	options := []string{"access_token_ttl 15m", "access_token_ttl 12h", "# refresh_rotation", "refresh_rotation"}
+	options := append([]string{"access_token_ttl 15m", "access_token_ttl 12h"}, rotating...)
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
 		surviveKills(t, []*server{startRaced(t, options...)}, nil)

@@ -75,7 +75,7 @@ func TestMetrics(t *testing.T) {
 	}
 	acc := s.create(t, s.userToken(t, "metrics"), nil)
 	s.exchange(t, acc.ClientToken, acc.ServerToken)
-	text, err := exampleWith("max_points 10000", "max_points 9999")
+	text, err := caddyfileWith("max_stale 60s", "max_stale 59s")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -182,7 +182,7 @@ func TestStopOneOfSeveral(t *testing.T) {
 	options = strings.Replace(options, "shutdown_delay 5s", "shutdown_delay "+delay.String(), 1)
 	var servers []*server
 	for range 2 {
-		s := newServer(t, "\thandle /healthz {\n\t\tmaps_health\n", "\thandle /healthz {\n"+health,
+		s := newServer(t, "# options", "without health", "\t# handlers\n", "\thandle /healthz {\n"+health+"\t}\n",
 			"\tservers {\n", options+"\tservers {\n")
 		s.run(t)
 		servers = append(servers, s)

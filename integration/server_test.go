@@ -29,7 +29,7 @@ type server struct {
 	port      string
 	admin     string // host:port
 	router    string // host:port behind /api/v1/route
-	limits    bool   // leave the rate limits as the example has them; tests of other things send more than those allow
+	limits    bool   // leave the rate limits as they are; tests of other things send more than those allow
 	log       string // path of all that it writes, all starts in one file
 	piped     bool   // write the log through a pipe, so that what the process may write does not concern it
 	fileLimit int    // largest file that the process may write, in bytes; 0 for any
@@ -44,7 +44,7 @@ type server struct {
 	exited chan struct{}
 }
 
-// newServer prepares a server that runs Caddyfile.example with pairs of texts replaced, on ports of its own.
+// newServer prepares a server that runs testdata/Caddyfile with pairs of texts replaced, on ports of its own.
 func newServer(t testing.TB, replacements ...string) *server {
 	t.Helper()
 	s, err := newServerIn(t.TempDir(), replacements...)
@@ -67,27 +67,33 @@ func newServerIn(dir string, replacements ...string) (*server, error) {
 		}
 	}
 	_, s.port, _ = net.SplitHostPort(s.port)
-	text, err := exampleWith(replacements...)
+	text, err := caddyfileWith(replacements...)
 	if err != nil {
 		return nil, err
 	}
 	return s, os.WriteFile(s.config, []byte(text), 0o600)
 }
 
-// exampleWith returns Caddyfile.example with pairs of texts replaced, each of which has to be there.
-func exampleWith(replacements ...string) (string, error) {
-	data, err := os.ReadFile(filepath.Join(root, "Caddyfile.example"))
+// caddyfileWith returns testdata/Caddyfile with pairs of texts replaced, each of which has to be there.
+func caddyfileWith(replacements ...string) (string, error) {
+	data, err := os.ReadFile(filepath.Join(root, "integration", "testdata", "Caddyfile"))
 	if err != nil {
 		return "", err
 	}
 	text := string(data)
 	for i := 0; i < len(replacements); i += 2 {
 		if !strings.Contains(text, replacements[i]) {
-			return "", fmt.Errorf("Caddyfile.example has no %q", replacements[i])
+			return "", fmt.Errorf("testdata/Caddyfile has no %q", replacements[i])
 		}
 		text = strings.Replace(text, replacements[i], replacements[i+1], 1)
 	}
 	return text, nil
+}
+
+// rotating are replacements that make refresh tokens rotate.
+var rotating = []string{
+	"# options", "without tokens\n\t\t# options",
+	"# handlers", "handle /api/v1/external/* {\n\t\tmaps_tokens {\n\t\t\trefresh_rotation\n\t\t}\n\t}\n\t# handlers",
 }
 
 // startServer runs a new server until the end of the test.
@@ -136,10 +142,9 @@ func (s *server) command(ctx context.Context, args ...string) *exec.Cmd {
 		"XDG_CONFIG_HOME="+filepath.Join(s.dir, "xdg-config"), "XDG_DATA_HOME="+filepath.Join(s.dir, "xdg-data"),
 		"GORACE=halt_on_error=1 exitcode=66")
 	if !s.limits {
-		// A limiter keeps so many times in memory for each of its keys.
-		cmd.Env = append(cmd.Env, "MAPS_LIMIT_ACCOUNT=20000", "MAPS_LIMIT_ADDRESS=20000",
-			"MAPS_LIMIT_TILES=20000", "MAPS_LIMIT_TILES_ADDRESS=20000",
-			"MAPS_LIMIT_TOKENS=200000", "MAPS_LIMIT_MANAGEMENT=200000")
+		for _, name := range []string{"ACCOUNT", "CLIENT", "TILES_ACCOUNT", "TILES_CLIENT", "TOKENS"} {
+			cmd.Env = append(cmd.Env, "MAPS_LIMIT_"+name+"=1000000")
+		}
 	}
 	cmd.Env = append(cmd.Env, s.env...)
 	return cmd

@@ -32,9 +32,8 @@ func TestTracing(t *testing.T) {
 	}))
 	defer engine.Close()
 	s := newServer(t,
-		"\thandle /healthz {", "\ttracing {\n\t\tspan maps\n\t\tspan_attributes {\n\t\t\tmaps.account {http.auth.user.id}\n\t\t}\n\t}\n\thandle /healthz {",
-		"matcher local delaware", "matcher osrm "+engine.URL, "profile car bicycle foot", "profile car",
-		"@route {$MAPS_ROUTER:127.0.0.1:5000}", "@route "+engine.URL)
+		"# handlers", "tracing {\n\t\tspan maps\n\t\tspan_attributes {\n\t\t\tmaps.account {http.auth.user.id}\n\t\t}\n\t}",
+		"# options", "matcher osrm "+engine.URL, "{$MAPS_ROUTER:127.0.0.1:5000}", engine.URL)
 	s.env = append(s.env, "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL, "OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf",
 		"OTEL_BSP_SCHEDULE_DELAY=50")
 	s.run(t)

@@ -106,7 +106,7 @@ func usageIsExact(t *testing.T, servers ...*server) {
 	load := ask(t, token, false, servers...)
 	for i := range 3 {
 		load.until(t, 50)
-		text, err := exampleWith("access_token_ttl 15m", fmt.Sprintf("access_token_ttl %dm", 12+i))
+		text, err := caddyfileWith("access_token_ttl 15m", fmt.Sprintf("access_token_ttl %dm", 12+i))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -59,10 +59,13 @@ const NetworkPlaceholder = "http.maps.client_network"
 // choose any address within it.
 func ClientNetwork(ctx context.Context) string {
 	ip, _ := caddyhttp.GetVar(ctx, caddyhttp.ClientIPVarKey).(string)
-	if addr, err := netip.ParseAddr(ip); err == nil && addr.Is6() && !addr.Is4In6() {
-		if network, err := addr.WithZone("").Prefix(64); err == nil {
-			return network.String()
-		}
+	addr, err := netip.ParseAddr(ip)
+	switch {
+	case err != nil || addr.Is4():
+		return ip
+	case addr.Is4In6():
+		return addr.Unmap().String()
 	}
-	return ip
+	network, _ := addr.WithZone("").Prefix(64) // an error only for more bits than an address has
+	return network.String()
 }

@@ -95,11 +95,12 @@ func (s *serve) run(cmd *cobra.Command) error {
 		}
 		files = append(files, file)
 	}
+	text, err := s.caddyfile(files, "") // which also checks the flags
+	if err != nil {
+		return err
+	}
 	if s.print {
-		text, err := s.caddyfile(files, "")
-		if err == nil {
-			_, err = io.WriteString(cmd.OutOrStdout(), text)
-		}
+		_, err = io.WriteString(cmd.OutOrStdout(), text)
 		return err
 	}
 	if err := s.checkAddresses(); err != nil {
@@ -119,13 +120,10 @@ func (s *serve) run(cmd *cobra.Command) error {
 	if err != nil {
 		return interrupted(err)
 	}
-	guest := ""
 	if s.guest {
-		guest = account.ID
-	}
-	text, err := s.caddyfile(files, guest)
-	if err != nil {
-		return err
+		if text, err = s.caddyfile(files, account.ID); err != nil {
+			return err
+		}
 	}
 	config, _, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(text), map[string]any{"filename": "Caddyfile"})
 	if err != nil {

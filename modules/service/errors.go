@@ -47,6 +47,7 @@ func (*Errors) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.
 		status = known.StatusCode
 	}
 	answer := apierror.OfStatus(status)
+	answer.RoutingStatus = 0 // the response has the status of the error
 	if given := w.Header().Get("Allow"); given != "" {
 		answer.Allow = []string{given}
 	}

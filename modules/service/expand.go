@@ -32,7 +32,7 @@ type part struct {
 }
 
 // parts lists what the service serves. No two parts have a path in common.
-func (s *service) parts() []part {
+func (s *Service) parts() []part {
 	all := []part{
 		{name: partTokens, paths: below("/api/v1/external"), limit: limitTokens, handler: &access.Tokens{CORS: s.cors}},
 		{name: partAccounts, paths: below("/api/v1/service-accounts"), limit: limitTokens, handler: new(access.Accounts)},
@@ -55,7 +55,7 @@ func (s *service) parts() []part {
 func below(prefix string) []string { return []string{prefix, prefix + "/*"} }
 
 // serves reports whether a part is served. A playground without tiles would be empty.
-func (s *service) serves(name string) bool {
+func (s *Service) serves(name string) bool {
 	return !slices.Contains(s.without, name) && (name != partMap || s.serves(partTiles))
 }
 
@@ -69,7 +69,7 @@ const (
 
 // expand returns two routes: one for the paths of the service, whose errors are JSON, and one that answers 404 if
 // nothing else in the site answers.
-func (s *service) expand(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error) {
+func (s *Service) expand(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error) {
 	s.complete()
 	var paths []string
 	inner := caddyhttp.RouteList{{HandlersRaw: handlers(&timeouts.Timeouts{
@@ -94,7 +94,7 @@ func (s *service) expand(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, e
 }
 
 // complete adds the engines of the regions where the directive has none, and the profiles.
-func (s *service) complete() {
+func (s *Service) complete() {
 	if len(s.matchers) == 0 {
 		s.matchers = []json.RawMessage{caddyconfig.JSONModuleObject(
 			&matching.Local{Regions: s.regions}, "source", "local", nil)}
@@ -109,7 +109,7 @@ func (s *service) complete() {
 }
 
 // handlers returns the handlers of a part: limits and access control in front of what serves it.
-func (s *service) handlers(p part) []json.RawMessage {
+func (s *Service) handlers(p part) []json.RawMessage {
 	var chain []caddy.Module
 	limited := s.serves(partLimits)
 	if limited && p.limit != "" {

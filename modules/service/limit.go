@@ -27,7 +27,7 @@ func init() {
 //
 // It sets the placeholder `{http.maps.client_network}`. At most 16,384 clients are counted at a time.
 type Limit struct {
-	// The limit.
+	// The limit. Required.
 	Limit app.RateLimit `json:"limit"`
 
 	app *app.App

@@ -27,8 +27,17 @@ func init() {
 	httpcaddyfile.RegisterDirectiveOrder(app.ServiceDirective, httpcaddyfile.Before, "handle")
 }
 
-// service is what a directive asks for.
-type service struct {
+// Service is a whole maps service in one line: tokens, accounts, every API of the regions behind its scope, tiles, pages,
+// health checks, JSON errors, and limits of sizes, times and rates. It serves only its own paths, and leaves the rest of
+// the site to other directives. A request that none of them answers gets a JSON 404.
+//
+// A region is a file, whose base name without `.region` is its name, or the name of a region of the `maps` option. With
+// several regions, the APIs choose by place. Tokens may come in the Authorization header or as the query parameters
+// `apiKey` and `accessToken`; a site that has `log` needs the filter `maps_redact apiKey accessToken` there.
+//
+// Each IPv4 address or IPv6 /64 network may send 200 requests a second, 1,000 for tiles, and 100 in 10 seconds for tokens
+// and accounts; each account 50 a second, 500 for tiles.
+type Service struct {
 	regions   []string
 	without   []string
 	cors      []string
@@ -83,10 +92,18 @@ func defaultLimits() map[string]*app.RateLimit {
 	return limits
 }
 
-// parse reads the directive:
+func parse(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error) {
+	s := new(Service)
+	if err := s.unmarshal(h.Dispenser, app.RegionNamesOf(h)); err != nil {
+		return nil, err
+	}
+	return s.expand(h)
+}
+
+// UnmarshalCaddyfile reads the directive:
 //
 //	maps_service <region file or name...> {
-//	    without  tokens|accounts|matching|reverse_geocoding|tiles|playground|console|docs|health|start|limits...
+//	    without  <part>...
 //	    cors     <origin>...
 //	    profile  car|bicycle|foot...
 //	    guest    <account id>
@@ -95,15 +112,23 @@ func defaultLimits() map[string]*app.RateLimit {
 //	    matcher  <module> [<arguments...>]
 //	    geocoder <module> [<arguments...>]
 //	}
-func parse(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error) {
-	s := &service{limits: defaultLimits()}
-	if err := s.unmarshal(h.Dispenser, app.RegionNamesOf(h)); err != nil {
-		return nil, err
-	}
-	return s.expand(h)
-}
+//
+// The parts that `without` leaves out are tokens, accounts, matching, reverse_geocoding, tiles, playground, console, docs,
+// health, start and limits. `cors` lets pages of other origins call the APIs, and refresh tokens. `profile` lists what
+// matching offers, the first for requests without one; default: all. `guest` and `public` are those of `maps_playground`.
+// `matcher` and `geocoder` replace the region's own engines. Example:
+//
+//	maps.example.com {
+//	    maps_service ./delaware.region {
+//	        cors    https://app.example.com
+//	        without console
+//	        limit   account 100 1s
+//	    }
+//	}
+func (s *Service) UnmarshalCaddyfile(d *caddyfile.Dispenser) error { return s.unmarshal(d, nil) }
 
-func (s *service) unmarshal(d *caddyfile.Dispenser, known app.RegionNames) error {
+func (s *Service) unmarshal(d *caddyfile.Dispenser, known app.RegionNames) error {
+	s.limits = defaultLimits()
 	d.Next() // the directive's name
 	s.regions = d.RemainingArgs()
 	check := func() error {
@@ -149,7 +174,7 @@ func engine(name, namespace string, list *[]json.RawMessage, known app.RegionNam
 		}}
 }
 
-func (s *service) unmarshalLimit(d *caddyfile.Dispenser) error {
+func (s *Service) unmarshalLimit(d *caddyfile.Dispenser) error {
 	if d.CountRemainingArgs() != 3 || !d.NextArg() {
 		return options.ErrCount
 	}
@@ -160,3 +185,6 @@ func (s *service) unmarshalLimit(d *caddyfile.Dispenser) error {
 	}
 	return limit.Unmarshal(d)
 }
+
+// Interface guard
+var _ caddyfile.Unmarshaler = (*Service)(nil)

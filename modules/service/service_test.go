@@ -148,6 +148,8 @@ func TestServiceLimits(t *testing.T) {
 		{village, "", "2001:db8::1", 6},    //
 		{drive, "", "2001:db8::ffff:2", 0}, // the same /64
 		{drive, "", "2001:db8:0:1::1", 6},  //
+		{drive, "", "198.51.100.7", 6},     //
+		{drive, "", "::ffff:198.51.100.7", 0},
 	} {
 		for n := range tc.passes {
 			if refused(tc.path, tc.token, tc.from) {

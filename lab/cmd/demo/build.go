@@ -8,44 +8,18 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-
-	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
 // osmModule ships an extract of Delaware among its test data.
 const osmModule = "github.com/paulmach/osm"
 
 func (s settings) server() string { return filepath.Join(s.dir, "caddy") }
-func (s settings) region() string { return filepath.Join(s.dir, "delaware.region") }
 
 func buildServer(ctx context.Context, s settings) error {
-	fmt.Println("demo: building the server (the first time takes some minutes)")
 	return command(ctx, nil, "go", "build", "-o", s.server(), "./caddy")
 }
 
-// buildRegion compiles the region, unless one is there that will do and is newer than its extract.
-func buildRegion(ctx context.Context, s settings) error {
-	extract, err := findExtract(ctx)
-	if err != nil {
-		return err
-	}
-	if newer(s.region(), extract) && complete(ctx, s.region()) {
-		return nil
-	}
-	fmt.Println("demo: compiling the map of Delaware")
-	return command(ctx, nil, s.server(), "maps", "build", extract, "--output", s.region())
-}
-
-// complete reports whether there is a region file that this version reads, and it is undamaged.
-func complete(ctx context.Context, path string) bool {
-	file, err := region.Open(path)
-	if err != nil {
-		return false
-	}
-	defer file.Release()
-	return file.VerifyWhole(ctx) == nil
-}
-
+// findExtract returns the path of the extract.
 func findExtract(ctx context.Context) (string, error) {
 	if err := command(ctx, nil, "go", "mod", "download", osmModule); err != nil {
 		return "", err
@@ -59,15 +33,6 @@ func findExtract(ctx context.Context) (string, error) {
 		return "", err
 	}
 	return path, nil
-}
-
-func newer(path, than string) bool {
-	a, err := os.Stat(path)
-	if err != nil {
-		return false
-	}
-	b, err := os.Stat(than)
-	return err == nil && !a.ModTime().Before(b.ModTime())
 }
 
 // command runs a program with its output on the terminal, and ends it when ctx is done.

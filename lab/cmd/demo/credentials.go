@@ -22,9 +22,10 @@ type credentials struct {
 	ServerToken  string `json:"serverToken"`
 	AccessToken  string `json:"accessToken"`
 	RefreshToken string `json:"refreshToken"`
-
-	Account string `json:"-"` // its id
 }
+
+// organization has the account of the demo.
+const organization = "demo"
 
 // obtainCredentials goes the way of a new customer: a user token from the operator, a service account made with it, and
 // the exchange of the account's two tokens.
@@ -34,7 +35,7 @@ func obtainCredentials(ctx context.Context, s settings) (credentials, error) {
 		Token string `json:"token"`
 	}
 	err := post(ctx, "http://"+s.admin+"/maps/user-tokens", "",
-		map[string]any{"organization": "demo", "subject": "make-demo", "ttl": "24h"}, &user)
+		map[string]any{"organization": organization, "subject": "make-demo", "ttl": "24h"}, &user)
 	if err != nil {
 		return creds, err
 	}
@@ -42,7 +43,6 @@ func obtainCredentials(ctx context.Context, s settings) (credentials, error) {
 
 	var account struct {
 		Data struct {
-			ID          string `json:"id"`
 			ClientToken string `json:"clientToken"`
 			ServerToken string `json:"serverToken"`
 		} `json:"data"`
@@ -53,7 +53,6 @@ func obtainCredentials(ctx context.Context, s settings) (credentials, error) {
 	if err != nil {
 		return creds, err
 	}
-	creds.Account = account.Data.ID
 	creds.ClientToken, creds.ServerToken = account.Data.ClientToken, account.Data.ServerToken
 
 	var tokens struct {

@@ -9,8 +9,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/mapsedge/caddy-maps/internal/compiler"
 )
 
 func TestWriteCredentials(t *testing.T) {
@@ -48,14 +46,19 @@ func TestWriteCredentials(t *testing.T) {
 	}
 }
 
-// The pages come first, with all that they need to work.
-func TestPagesComeFirst(t *testing.T) {
+// The addresses of the pages come last, and no line has a long token.
+func TestPagesComeLast(t *testing.T) {
 	var out strings.Builder
-	printRequests(&out, settings{}, credentials{BaseURL: "http://127.0.0.1:8080", UserToken: "u"})
-	pages, _, found := strings.Cut(out.String(), "curl")
-	for _, address := range []string{"/playground/\n", "/console/#token=u\n", "/docs/\n"} {
-		if !found || !strings.Contains(pages, "\nhttp://127.0.0.1:8080"+address) {
-			t.Errorf("%s is not among the first of\n%s", address, out.String())
+	token := strings.Repeat("x", 53)
+	printRequests(&out, settings{}, credentials{BaseURL: "http://127.0.0.1:8080", ClientToken: token, ServerToken: token,
+		UserToken: strings.Repeat("u", 600)})
+	_, pages, found := strings.Cut(out.String(), "\nstart page")
+	if !found || strings.Contains(pages, "curl") || strings.Contains(out.String(), "uuu") {
+		t.Errorf("%s", out.String())
+	}
+	for _, address := range []string{"/\n", "/playground/\n", "/docs/\n"} {
+		if !strings.Contains(pages, "  http://127.0.0.1:8080"+address) {
+			t.Errorf("%s is not among the last of\n%s", address, out.String())
 		}
 	}
 }
@@ -83,30 +86,6 @@ func TestTakenPortIsNamed(t *testing.T) {
 	}
 	if _, err := os.Stat(path); err != nil {
 		t.Error(err)
-	}
-}
-
-// What an earlier demo has left is built anew where it is damaged.
-func TestComplete(t *testing.T) {
-	dir := t.TempDir()
-	extract, region := filepath.Join(dir, "point.osm"), filepath.Join(dir, "point.region")
-	osm := `<osm version="0.6"><node id="1" version="1" lat="39.16" lon="-75.52"><tag k="name" v="Dover"/></node></osm>`
-	if err := os.WriteFile(extract, []byte(osm), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, cut := range []bool{false, true} {
-		opts := compiler.Options{Inputs: []string{extract}, Output: region}
-		if _, err := compiler.Build(t.Context(), opts); err != nil {
-			t.Fatal(err)
-		}
-		if cut {
-			if err := os.Truncate(region, 100); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if got := complete(t.Context(), region); got == cut {
-			t.Errorf("cut short %v, complete %v", cut, got)
-		}
 	}
 }
 

@@ -76,10 +76,11 @@ func run(ctx context.Context, dir string) error {
 	if err := buildServer(ctx, s); err != nil {
 		return err
 	}
-	if err := buildRegion(ctx, s); err != nil {
+	extract, err := findExtract(ctx)
+	if err != nil {
 		return err
 	}
-	srv, err := startServer(s)
+	srv, err := startServer(s, extract)
 	if err != nil {
 		return err
 	}
@@ -89,9 +90,6 @@ func run(ctx context.Context, dir string) error {
 	}
 	creds, err := obtainCredentials(ctx, s)
 	if err != nil {
-		return err
-	}
-	if err := srv.welcomeGuests(ctx, creds.Account); err != nil {
 		return err
 	}
 	if err := writeCredentials(s.credentials, creds); err != nil {

@@ -9,35 +9,30 @@ import (
 const drive = "[{39.15727,-75.52930},{39.15738,-75.52808},{39.15769,-75.52686},{39.15779,-75.52568}," +
 	"{39.15803,-75.52462}]"
 
-// printRequests prints the addresses of the pages, which work at once, and one request for each part of the service,
-// each complete in itself.
+// printRequests prints requests to paste, which work for as long as the demo runs because the first one gets an access
+// token, and then the addresses of the pages.
 func printRequests(w io.Writer, s settings, c credentials) {
 	show := func(title, format string, args ...any) {
 		fmt.Fprintf(w, "\n# %s\n%s\n", title, fmt.Sprintf(format, args...))
 	}
-	for _, page := range [...]struct{ what, path string }{
-		{"The map: click it for an address, drop a drive on it:", "/playground/"},
-		{"The console, signed in for a day:", "/console/#token=" + c.UserToken},
-		{"The reference of the API:", "/docs/"},
-	} {
-		fmt.Fprintf(w, "\n%s\n%s%s\n", page.what, c.BaseURL, page.path)
-	}
-	fmt.Fprintf(w, "\nThe server answers on %s. Tokens are in %s, the server's log in %s/server.log.\n",
-		c.BaseURL, s.credentials, s.dir)
+	show("An access token of 15 minutes for the two tokens of an account, which are in "+s.credentials,
+		`TOKEN=$(curl -s %s/api/v1/external/auth -H 'Content-Type: application/json' \
+	-d '{"client_token":"%s","server_token":"%s"}' | sed 's/.*"accessToken":"\([^"]*\).*/\1/')`,
+		c.BaseURL, c.ClientToken, c.ServerToken)
 	show("What is at a position (the Capitol in Dover)",
-		`curl -s -H 'Authorization: Bearer %s' '%s/v2/search/reverse-geocoding?lat=39.1573&lon=-75.5197&size=3'`,
-		c.AccessToken, c.BaseURL)
-	show("Which regions that is known of, how new their data is, and whom to name",
-		`curl -s -H 'Authorization: Bearer %s' '%s/v2/search/coverage'`, c.AccessToken, c.BaseURL)
+		`curl -s -H "Authorization: Bearer $TOKEN" '%s/v2/search/reverse-geocoding?lat=39.1573&lon=-75.5197&size=3'`, c.BaseURL)
 	show("The drive behind a recorded trace",
-		`curl -sG -H 'Authorization: Bearer %s' --data-urlencode 'path=%s' --data-urlencode 'radius=10' `+
-			`'%s/api/route/matching/'`,
-		c.AccessToken, drive, c.BaseURL)
-	show("The organization's service accounts",
-		`curl -s -H 'Authorization: Bearer %s' '%s/api/v1/service-accounts'`,
-		c.UserToken, c.BaseURL)
-	show("A new access token, when this one has expired (15 minutes)",
-		`curl -s -H 'Content-Type: application/json' -d '{"refresh_token":"%s"}' '%s/api/v1/external/refresh'`,
-		c.RefreshToken, c.BaseURL)
-	fmt.Fprintf(w, "\nServing until interrupted (Ctrl-C).\n")
+		`curl -sG -H "Authorization: Bearer $TOKEN" --data-urlencode 'path=%s' --data-urlencode 'radius=10' `+
+			`'%s/api/route/matching/'`, drive, c.BaseURL)
+	show("The regions, how new their data is, and whom to name",
+		`curl -s -H "Authorization: Bearer $TOKEN" '%s/v2/search/coverage'`, c.BaseURL)
+	show("A link to the console, signed in for an hour",
+		`%s maps user-token --organization %s --console --address %s`, s.server(), organization, s.admin)
+	fmt.Fprintf(w, `
+start page  %s/
+map         %[1]s/playground/
+reference   %[1]s/docs/
+
+Serving until interrupted (Ctrl-C).
+`, c.BaseURL)
 }

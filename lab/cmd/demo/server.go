@@ -1,14 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"time"
 )
 
@@ -16,28 +14,19 @@ import (
 type server struct {
 	settings
 	cmd    *exec.Cmd
-	log    string // path of what it writes
 	exited chan struct{}
 	err    error // of Wait; set before exited is closed
 }
 
-// limits leave room for load tests, because only this machine can reach the server.
-var limits = []string{
-	"MAPS_LIMIT_ACCOUNT=20000", "MAPS_LIMIT_ADDRESS=20000", "MAPS_LIMIT_TILES=20000", "MAPS_LIMIT_TILES_ADDRESS=20000",
-	"MAPS_LIMIT_TOKENS=50000", "MAPS_LIMIT_MANAGEMENT=50000",
-}
-
-func startServer(s settings) (*server, error) {
-	srv := &server{settings: s, log: filepath.Join(s.dir, "server.log"), exited: make(chan struct{})}
-	out, err := os.OpenFile(srv.log, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	defer out.Close()
-	srv.cmd = exec.Command(s.server(), append([]string{"run"}, configuration...)...)
-	srv.cmd.Stdout, srv.cmd.Stderr = out, out
+// startServer runs `caddy maps serve`, which compiles the extract first if it is newer than its region file.
+func startServer(s settings, extract string) (*server, error) {
+	srv := &server{settings: s, exited: make(chan struct{})}
+	srv.cmd = exec.Command(s.server(), "maps", "serve", extract, "--listen", "127.0.0.1:"+s.port, "--data", s.dir, "--guest")
+	srv.cmd.Stderr = os.Stderr // standard output is for people who have no demo
 	srv.cmd.SysProcAttr = endWithUs()
-	srv.cmd.Env = s.environment()
+	srv.cmd.Env = append(os.Environ(), "CADDY_ADMIN="+s.admin,
+		// Caddy's own files must not mix with those of another Caddy of this user.
+		"XDG_CONFIG_HOME="+filepath.Join(s.dir, "config"), "XDG_DATA_HOME="+filepath.Join(s.dir, "data"))
 	if err := srv.cmd.Start(); err != nil {
 		return nil, err
 	}
@@ -46,34 +35,6 @@ func startServer(s settings) (*server, error) {
 		close(srv.exited)
 	}()
 	return srv, nil
-}
-
-// configuration are the arguments of Caddy's commands that name it.
-var configuration = []string{"--config", "Caddyfile.example", "--adapter", "caddyfile"}
-
-// environment is what the configuration takes from the environment.
-func (s settings) environment() []string {
-	return append(slices.Concat(limits, os.Environ()), // of two values for a name the later one counts
-		"MAPS_BIND=127.0.0.1",
-		"MAPS_PORT="+s.port,
-		"MAPS_ADMIN="+s.admin,
-		"MAPS_REGION="+s.region(),
-		"MAPS_STORE="+filepath.Join(s.dir, "accounts.db"),
-		// Caddy's own files: the saved configuration must not mix with that of another Caddy of this user.
-		"XDG_CONFIG_HOME="+filepath.Join(s.dir, "config"),
-		"XDG_DATA_HOME="+filepath.Join(s.dir, "data"),
-	)
-}
-
-// welcomeGuests gives those who open the playground tokens of an account: it can be made only when the server runs.
-func (srv *server) welcomeGuests(ctx context.Context, account string) error {
-	arguments := append([]string{"reload", "--address", srv.admin}, configuration...)
-	reload := exec.CommandContext(ctx, srv.server(), arguments...)
-	reload.Env = append(srv.environment(), "MAPS_GUEST="+account)
-	if out, err := reload.CombinedOutput(); err != nil {
-		return fmt.Errorf("reloading the server: %w\n%s", err, out)
-	}
-	return nil
 }
 
 func (s settings) baseURL() string { return "http://127.0.0.1:" + s.port }
@@ -93,7 +54,7 @@ func (srv *server) waitUntilReady(ctx context.Context, timeout time.Duration) er
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			return fmt.Errorf("the server did not answer within %v\n%s", timeout, srv.lastLines())
+			return fmt.Errorf("the server did not answer within %v", timeout)
 		case <-tick.C:
 		}
 		if resp, err := client.Get(srv.baseURL() + "/healthz"); err == nil {
@@ -125,19 +86,5 @@ func (srv *server) stop() {
 	}
 }
 
-// died says that the server ended by itself, with the end of its log.
-func (srv *server) died() error {
-	return fmt.Errorf("the server ended (%v)\n%s", srv.cmd.ProcessState, srv.lastLines())
-}
-
-func (srv *server) lastLines() string {
-	data, err := os.ReadFile(srv.log)
-	if err != nil {
-		return err.Error()
-	}
-	lines := bytes.Split(bytes.TrimSpace(data), []byte("\n"))
-	if len(lines) > 10 {
-		lines = lines[len(lines)-10:]
-	}
-	return fmt.Sprintf("the end of %s:\n%s", srv.log, bytes.Join(lines, []byte("\n")))
-}
+// died says that the server ended by itself. It has said why on the terminal.
+func (srv *server) died() error { return fmt.Errorf("the server ended (%v)", srv.cmd.ProcessState) }

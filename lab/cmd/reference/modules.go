@@ -13,6 +13,8 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/mapsedge/caddy-maps/modules/service"
 )
 
 // module is what the reference says of a Caddy module.
@@ -34,6 +36,9 @@ func (m *module) namespace() string {
 	return strings.TrimSuffix(m.id[:len(m.id)-len(m.name())], ".")
 }
 
+// directives is the namespace of directives that are no modules.
+const directives = "directives"
+
 // registered describes every module of this repository that Caddy knows. All that is missing is one error.
 func registered(c *comments) (modules []module, err error) {
 	var problems []error
@@ -54,11 +59,33 @@ func registered(c *comments) (modules []module, err error) {
 		}
 		modules = append(modules, m)
 	}
-	problems = append(problems, forgotten(c.root, seen))
+	one, err := describe(c, directives+".maps_service", reflect.TypeFor[service.Service]())
+	if err == nil {
+		err = one.addExpansion(c.root)
+	}
+	problems = append(problems, err, forgotten(c.root, seen))
+	modules = append(modules, one)
 	slices.SortFunc(modules, func(a, b module) int {
 		return cmp.Or(cmp.Compare(groupOf(a.namespace()), groupOf(b.namespace())), cmp.Compare(a.id, b.id))
 	})
 	return modules, errors.Join(problems...)
+}
+
+// addExpansion adds what maps_service expands to: the second site of Caddyfile.example, which a test compares.
+func (m *module) addExpansion(root string) error {
+	example, err := os.ReadFile(filepath.Join(root, "Caddyfile.example"))
+	if err != nil {
+		return err
+	}
+	_, site, found := strings.Cut(string(example), "\n# The same written out")
+	_, site, isSite := strings.Cut(site, "\n:")
+	_, site, isBlock := strings.Cut(site, "{\n")
+	if !found || !isSite || !isBlock {
+		return errors.New("Caddyfile.example has no site under `# The same written out`")
+	}
+	m.notes = append(m.notes, block{text: "Without options it is the same as this, with the name of the region:"},
+		block{text: strings.TrimSuffix(strings.TrimSpace(site), "\n}"), code: true})
+	return nil
 }
 
 func structOf(m caddy.Module) reflect.Type {

@@ -11,6 +11,7 @@ import (
 // groups are the sections of the reference, in order, by the namespaces that they hold. Other namespaces come after
 // them, under their own names.
 var groups = []struct{ namespace, title string }{
+	{directives, "Everything in one line"},
 	{"", "The app"},
 	{"maps.stores", "Stores of accounts"},
 	{"http.handlers", "HTTP handlers"},
@@ -66,7 +67,7 @@ func render(modules []module, commands []command) []byte {
 		if title := titleOf(m.namespace()); i == 0 || title != titleOf(modules[i-1].namespace()) {
 			fmt.Fprintf(&b, "\n- %s:", title)
 		}
-		fmt.Fprintf(&b, "\n  [`%s`](#%s)", m.id, anchor(m.id))
+		fmt.Fprintf(&b, "\n  [`%s`](#%s)", m.heading(), anchor(m.heading()))
 	}
 	b.WriteString("\n")
 	count := make(map[field]int)
@@ -97,9 +98,12 @@ func render(modules []module, commands []command) []byte {
 	return mention.ReplaceAll(b.Bytes(), []byte("[docs/$1]($1$2)"))
 }
 
+// heading is the id of a module, or the name of a directive.
+func (m *module) heading() string { return strings.TrimPrefix(m.id, directives+".") }
+
 // render writes the section of a module. Fields that are common are only named.
 func (m *module) render(b *bytes.Buffer, isCommon func(field) bool) {
-	fmt.Fprintf(b, "\n### %s\n\n", m.id)
+	fmt.Fprintf(b, "\n### %s\n\n", m.heading())
 	writeBlocks(b, m.about)
 	if m.syntax != "" {
 		fmt.Fprintf(b, "```\n%s\n```\n\n", tabs(m.syntax))
