@@ -59,7 +59,7 @@ func TestDamagedStore(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	if out, err := verify(backup); err != nil || !strings.Contains(out,
-		"40 accounts, 0 publishable keys, 0 grants, 2 signing keys, quotas of 0 organizations and 0 rows of usage: no damage") {
+		"40 accounts, 0 grants, 2 signing keys, 0 publishable keys, quotas of 0 organizations and 0 rows of usage: no damage") {
 		t.Errorf("the backup: %v\n%s", err, out)
 	}
 	// A server that was just started knows no account.

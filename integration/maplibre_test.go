@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -16,7 +18,8 @@ import (
 )
 
 // MapLibre draws our tiles by the style of Protomaps, whose schema they have, and by our own, in all of both versions'
-// opinion without an error: towns, streets and buildings, and the sea where it is.
+// opinion without an error: towns, streets and buildings, and the sea where it is. Our style comes from another origin
+// than the page, by one URL with a publishable key, which needs no preflight.
 func TestMapLibre(t *testing.T) {
 	leaveOut(t, "needs a browser")
 	t.Parallel()
@@ -24,11 +27,15 @@ func TestMapLibre(t *testing.T) {
 	if modules == "" {
 		t.Skip("MAPS_TEST_NPM names no node_modules with MapLibre (make checks): it draws nothing in this run")
 	}
-	s := startServer(t)
-	account := s.create(t, s.userToken(t, "acme"), map[string]any{"platform": "WEB", "scopes": []string{"TILE"}})
+	s := startServer(t, "maps_auth TILE {", "maps_auth TILE {\ncors *")
+	user := s.userToken(t, "acme")
+	account := s.create(t, user, map[string]any{"platform": "WEB", "scopes": []string{"TILE"}})
 	token, _ := s.exchange(t, account.ClientToken, account.ServerToken)
-	pages := httptest.NewServer(maplibrePages(t, s, modules, token))
+	var own string // the address of our style
+	pages := httptest.NewServer(maplibrePages(t, s, modules, token, &own))
 	defer pages.Close()
+	key, _ := s.publish(t, user, account.ID, pages.URL)
+	own = s.url("/tiles/delaware/style.json?apiKey=") + key
 
 	views := []struct {
 		name       string
@@ -69,13 +76,22 @@ func TestMapLibre(t *testing.T) {
 					}
 				}
 			}
-			tab.CheckOrigin(pages.URL)
+			if style == "own" {
+				tab.CheckOrigin(pages.URL, s.url(""))
+			} else {
+				tab.CheckOrigin(pages.URL)
+			}
 		}
+	}
+	if log, err := os.ReadFile(s.log); err != nil || strings.Contains(string(log), `"method":"OPTIONS"`) ||
+		!strings.Contains(string(log), `"uri":"/tiles/delaware/style.json?apiKey=`) {
+		t.Errorf("there was a preflight, or the log lacks the style: %v", err)
 	}
 }
 
-// maplibrePages serves a page that draws what its query says, MapLibre itself, and the server's tiles.
-func maplibrePages(t *testing.T, s *server, modules, token string) http.Handler {
+// maplibrePages serves a page that draws what its query says, MapLibre itself, and the server's tiles. Our style is at
+// another address.
+func maplibrePages(t *testing.T, s *server, modules, token string, own *string) http.Handler {
 	t.Helper()
 	upstream, err := url.Parse(s.url(""))
 	if err != nil {
@@ -100,7 +116,7 @@ func maplibrePages(t *testing.T, s *server, modules, token string) http.Handler 
 		query := r.URL.Query()
 		style := "protomaps(basemaps)"
 		if query.Get("style") == "own" {
-			style = `location.origin + "/tiles/delaware/style.json"`
+			style = strconv.Quote(*own)
 		}
 		library := `<script src="/5/maplibre-gl.js"></script>`
 		name := "maplibregl"

@@ -37,6 +37,8 @@ func TestOpenAPIDocuments(t *testing.T) {
 		"get /api/v1/service-accounts", "post /api/v1/service-accounts",
 		"get /api/v1/service-accounts/usage",
 		"get /api/v1/service-accounts/{id}", "patch /api/v1/service-accounts/{id}", "delete /api/v1/service-accounts/{id}",
+		"get /api/v1/service-accounts/{id}/keys", "post /api/v1/service-accounts/{id}/keys",
+		"delete /api/v1/service-accounts/{id}/keys/{key}",
 		"get /v2/search/reverse-geocoding", "get /v2/search/coverage", "get /api/route/matching",
 		"post /api/route/matching", "get /api/v1/route", "get /healthz",
 		"get /tiles/{region}/{z}/{x}/{y}.mvt", "get /tiles/{region}/network/{profile}/{z}/{x}/{y}.mvt",

@@ -144,7 +144,7 @@ func (c *axeCheck) console(address, user string) {
 	tab.Wait("the exchange", `document.querySelector("dialog .result .copy")`)
 	c.finds("the exchange")
 	closed("dialog .buttons [type=button]")
-	for _, button := range []string{"#try", "[data-action=Revoke]", "[data-action=Delete]"} {
+	for _, button := range []string{"[data-action=Keys]", "#try", "[data-action=Revoke]", "[data-action=Delete]"} {
 		dialog(button)
 		closed("dialog .buttons [type=button]")
 	}

@@ -13,8 +13,8 @@ import (
 func TestPageSize(t *testing.T) {
 	leaveOut(t, "checks files")
 	t.Parallel()
-	const most = 60_000 // bytes
-	own := regexp.MustCompile(`(?:src|href|from)[= ]"([^"]+\.(?:js|css))"`)
+	const most = 70_000                                                      // bytes
+	own := regexp.MustCompile(`(?:src|href|from)[= ]"([^":]+\.(?:js|css))"`) // of this server
 	s := sharedServer(t)
 	for _, page := range []struct {
 		at    string

@@ -22,7 +22,7 @@ import (
 func init() { caddy.RegisterModule(new(Accounts)) }
 
 // Accounts serves `/api/v1/service-accounts`, where holders of user tokens manage the service accounts of their
-// organization and see their usage.
+// organization, with their publishable keys, and see their usage.
 type Accounts struct {
 	// The path of the collection, as this handler sees it: `/` behind a `handle_path` that strips all of it. Other
 	// paths are 404. Default: `/api/v1/service-accounts`.

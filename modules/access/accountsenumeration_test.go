@@ -1,6 +1,7 @@
 package access_test
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
@@ -17,6 +18,10 @@ func TestEnumeration(t *testing.T) {
 	active := s.CreateAccount(stranger, "TILE", `"description":"of no one's business"`)
 	admin := s.CreateAccount(stranger, "TILE", `"isAdmin":true`)
 	revoked := s.CreateAccount(stranger, "TILE", "")
+	keys := make(map[string]string) // ids by that of their account
+	for _, acc := range []modulestest.Account{active, admin, revoked} {
+		keys[acc.ID] = createKey(t, s, stranger, acc.ID, "").ID
+	}
 	s.Do(http.MethodPatch, path+"/"+revoked.ID, stranger, `{"status":"REVOKED"}`)
 	deleted := s.CreateAccount(stranger, "TILE", "")
 	s.Do(http.MethodDelete, path+"/"+deleted.ID, stranger, "")
@@ -29,25 +34,42 @@ func TestEnumeration(t *testing.T) {
 		{"user", user}, {"administrator's account", s.Exchange(own.ClientToken, own.ServerToken).AccessToken},
 	} {
 		for _, ask := range []struct {
-			method, body string
-			status       int
+			method, below, body string
+			status              int
 		}{
-			{http.MethodGet, "", 404},
-			{http.MethodDelete, "", 404},
-			{http.MethodPatch, `{"status":"SUSPENDED","scopes":["TILE"]}`, 404},
-			{http.MethodPatch, `{"scopes":["NONE"]}`, 400},
+			{http.MethodGet, "", "", 404},
+			{http.MethodDelete, "", "", 404},
+			{http.MethodPatch, "", `{"status":"SUSPENDED","scopes":["TILE"]}`, 404},
+			{http.MethodPatch, "", `{"scopes":["NONE"]}`, 400},
+			{http.MethodGet, "/keys", "", 404},
+			{http.MethodPost, "/keys", `{"origins":["https://app.test"]}`, 404},
+			{http.MethodPost, "/keys", `{"origins":["https://app.test"],"scopes":["DIRECTION"]}`, 404},
+			{http.MethodPost, "/keys", `{"origins":[]}`, 400},
+			{http.MethodDelete, "/keys/{key}", "", 404},
+			{http.MethodDelete, "/keys/pk_none", "", 404},
 		} {
-			first := s.Do(ask.method, path+"/"+targets[0].id, as.token, ask.body)
+			first := s.Do(ask.method, path+"/"+targets[0].id+ask.below, as.token, ask.body)
 			for _, target := range targets {
-				a := s.Do(ask.method, path+"/"+target.id, as.token, ask.body)
+				below := strings.Replace(ask.below, "{key}", cmp.Or(keys[target.id], "pk_none"), 1)
+				a := s.Do(ask.method, path+"/"+target.id+below, as.token, ask.body)
 				if a.Status != ask.status || a.Body != first.Body {
-					t.Errorf("%s, %s %s of one that %s: %d %s", as.name, ask.method, ask.body, target.name, a.Status, a.Body)
+					t.Errorf("%s, %s %s %s of one that %s: %d %s", as.name, ask.method, ask.below, ask.body, target.name, a.Status, a.Body)
 				}
 			}
 		}
 	}
 	if a := s.Do(http.MethodGet, path+"/"+active.ID, stranger, ""); !strings.Contains(a.Body, `"status":"ACTIVE"`) {
 		t.Errorf("a stranger changed it: %s", a.Body)
+	}
+	if a := s.Do(http.MethodGet, path+"/"+active.ID+"/keys", stranger, ""); strings.Count(a.Body, "mpk_") != 1 {
+		t.Errorf("a stranger changed its keys: %s", a.Body)
+	}
+	// Another account's key in the path of one's own is a key that never was.
+	for _, id := range []string{keys[active.ID], "pk_none", strings.Repeat("x", 1000), "%27"} {
+		if a := s.Do(http.MethodDelete, path+"/"+own.ID+"/keys/"+id, user, ""); a.Status != 404 ||
+			a.Body != `{"error":"publishable key not found"}` {
+			t.Errorf("key %.20s of one's own account: %d %s", id, a.Status, a.Body)
+		}
 	}
 	// A list goes on from a cursor within the caller's organization, wherever the cursor is from.
 	foreign := list(t, s, stranger, "?limit=1")

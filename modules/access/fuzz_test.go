@@ -21,6 +21,7 @@ func FuzzBody(f *testing.F) {
 		`{"client_token":"a","client_token":"b"}`, `{"client_token":{"a":[1,2,{}]},"server_token":1e999}`,
 		"{\"refresh_token\":\"\xff\"}", `{"a\u0000":"\ud800"}`, strings.Repeat("[", 10000),
 		`{"platform":"WEB","scopes":["TILE"]}`, `{"status":"ACTIVE","description":"\ud800"}`, `{"scopes":[[]]}`,
+		`{"origins":["https://app.test"]}`, `{"origins":["\ud800"],"scopes":null}`,
 		`{"description":"` + strings.Repeat("x", 20000) + `"}`,
 	} {
 		f.Add(seed)
@@ -35,6 +36,7 @@ func FuzzBody(f *testing.F) {
 			{http.MethodPost, revokePath, "", []int{204, 400, 413}},
 			{http.MethodPost, path, user, []int{201, 400, 413}},
 			{http.MethodPatch, path + "/" + acc.ID, user, []int{200, 400, 409, 413}},
+			{http.MethodPost, path + "/" + acc.ID + "/keys", user, []int{201, 400, 409, 413}},
 		} {
 			a := s.With(t).Do(target.method, target.path, target.token, body)
 			if !slices.Contains(target.statuses, a.Status) ||

@@ -45,7 +45,8 @@ func Charge(ctx context.Context, units int64) error {
 }
 
 // WithPublishableKey adds the publishable key in the query of the request of this context, if it had one, to an address
-// without a query. A page that loads a document with its key can then follow the addresses in it. Tokens are never added.
+// without a query. A page that loads a document with its key can then follow the addresses in it. Tokens are never
+// added.
 func WithPublishableKey(ctx context.Context, address string) string {
 	if pass := PassOf(ctx); pass != nil && pass.PublishableQuery() != "" {
 		return address + "?" + pass.PublishableQuery()

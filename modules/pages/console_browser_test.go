@@ -12,6 +12,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"github.com/golang-jwt/jwt/v5"
 
+	"github.com/mapsedge/caddy-maps/internal/access/account"
 	"github.com/mapsedge/caddy-maps/internal/testkit/browsertest"
 	_ "github.com/mapsedge/caddy-maps/modules/access"
 	_ "github.com/mapsedge/caddy-maps/modules/app"
@@ -296,4 +297,50 @@ func TestKeyboardOnAPhone(t *testing.T) {
 	tab.Press(kb.Enter)
 	waitFor(tab, "#who", "organization acme")
 	tab.CheckStorage()
+}
+
+// A key is made and deleted in a dialog, by keyboard too, and what the console offers for a page leads to it.
+func TestConsoleKeys(t *testing.T) {
+	s := modulestest.Start(t, modulestest.Config{Site: consoleSite})
+	user := s.UserToken("acme")
+	acc := s.CreateAccount(user, "DIRECTION MATRIX TILE", `"description":"shop"`)
+	tab := browsertest.Open(t, 800, 600)
+	signIn(tab, s, user)
+	tab.Wait("the account", fmt.Sprintf("document.querySelector(%q)", row(acc.ID)))
+	press(tab, acc.ID, "Keys")
+	waitFor(tab, "dialog", "New key")
+	tab.Type("dialog [name=origins]", "https://shop.example.com/map")
+	tab.Click("dialog [type=submit]")
+	waitFor(tab, "dialog [data-error=origins]", "number 1: ")
+	tab.Click("dialog [value=DIRECTION]")
+	tab.Type("dialog [name=description]", "the map")
+	tab.Type("dialog [name=origins]", "https://shop.example.com http://localhost:5173")
+	tab.Click("dialog [type=submit]")
+	waitFor(tab, "dialog li", "the map TILE")
+	keys := modulestest.AccountsPath + "/" + acc.ID + "/keys"
+	var made []account.PublishableKey
+	s.Do(http.MethodGet, keys, user, "").Data(t, &made)
+	if len(made) != 1 || len(made[0].Origins) != 2 || made[0].Description != "the map" {
+		t.Fatalf("%+v", made)
+	}
+	tab.Run(browser.GrantPermissions([]browser.PermissionType{browser.PermissionTypeClipboardReadWrite}))
+	for n, want := range []string{made[0].Key, `style: "` + s.URL + `/tiles/REGION/style.json?apiKey=` + made[0].Key + `"`} {
+		button := fmt.Sprintf(`document.querySelectorAll("dialog .copy")[%d]`, n)
+		tab.Run(chromedp.Click(button, chromedp.ByJSPath))
+		tab.Wait("a copy", button+`.innerText === "Copied"`)
+		if got := browsertest.Eval[string](tab, "navigator.clipboard.readText()"); !strings.Contains(got, want) {
+			t.Errorf("copied %q, want %q", got, want)
+		}
+	}
+	browsertest.Eval[bool](tab, `(document.querySelector("dialog [aria-label='Delete the map']").focus(), true)`)
+	tab.Press(kb.Enter)
+	waitFor(tab, "dialog:last-of-type", "stop working at once")
+	tab.Click("dialog:last-of-type [type=submit]")
+	tab.Wait("the key to go", `!document.querySelector("dialog li") && document.activeElement.innerText === "Close"`)
+	if a := s.Do(http.MethodGet, keys, user, ""); a.Body != `{"data":[]}` {
+		t.Errorf("after its deletion: %s", a.Body)
+	}
+	tab.Press(kb.Escape)
+	tab.Wait("the dialog to close", `!document.querySelector("dialog")`)
+	tab.CheckOrigin(s.URL)
 }

@@ -48,7 +48,10 @@ func (h *Handler) describe(r *http.Request, a *address, from *regions.Region, re
 	}
 	base := baseURL(r, rest) + "/" + url.PathEscape(a.region)
 	if a.what == styleOf {
-		return json.Marshal(newStyle(a.region, app.WithPublishableKey(r.Context(), base+".json")))
+		s := newStyle(a.region, app.WithPublishableKey(r.Context(), base+".json"))
+		lon, lat, zoom := pmtiles.Center(described.Bounds, 0, h.maxZoom)
+		s.Center, s.Zoom = [2]float64{lon, lat}, float64(zoom)
+		return json.Marshal(s)
 	}
 	t := tileJSON{TileJSON: "3.0.0", Name: a.region, Attribution: described.Attribution, Scheme: "xyz",
 		MaxZoom: h.maxZoom, VectorLayers: schema.Layers()}

@@ -7,6 +7,8 @@ import "github.com/mapsedge/caddy-maps/internal/tiles/schema"
 type style struct {
 	Version int                    `json:"version"`
 	Name    string                 `json:"name"`
+	Center  [2]float64             `json:"center"` // longitude, latitude; where a map begins
+	Zoom    float64                `json:"zoom"`
 	Sources map[string]styleSource `json:"sources"`
 	Layers  []styleLayer           `json:"layers"`
 }

@@ -32,6 +32,8 @@ func TestStyle(t *testing.T) {
 	var s struct {
 		Version int
 		Name    string
+		Center  [2]float64
+		Zoom    float64
 		Sources map[string]struct{ Type, URL string }
 		Layers  []struct {
 			ID, Type, Source string
@@ -50,6 +52,11 @@ func TestStyle(t *testing.T) {
 	if source := s.Sources["map"]; s.Version != 8 || len(s.Sources) != 1 || source.Type != "vector" ||
 		source.URL != server.URL+"/tiles/village.json" {
 		t.Errorf("version %d, sources %v", s.Version, s.Sources)
+	}
+	var described struct{ Center [3]float64 }
+	if err := json.Unmarshal([]byte(server.Do("GET", "/tiles/village.json", "", "").Body), &described); err != nil ||
+		described.Center != [3]float64{s.Center[0], s.Center[1], s.Zoom} || s.Zoom == 0 {
+		t.Errorf("%v, zoom %v; the map's TileJSON: %v, %v", s.Center, s.Zoom, described, err)
 	}
 	kinds := map[string][]string{}
 	for l := schema.Earth; l <= schema.Pois; l++ {

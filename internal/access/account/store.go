@@ -23,8 +23,8 @@ type Store interface {
 	// called several times, each time with a fresh copy. ErrNotFound if there is no such account.
 	UpdateAccount(ctx context.Context, id string, change func(*Account) (changed bool, err error)) (
 		before, after Account, err error)
-	// DeleteAccount removes an account with its tokens and publishable keys, and returns the account. If check, which may be nil,
-	// returns an error, nothing is removed.
+	// DeleteAccount removes an account with its tokens and publishable keys, and returns the account. If check, which may
+	// be nil, returns an error, nothing is removed.
 	DeleteAccount(ctx context.Context, id string, check func(Account) error) (Account, error)
 
 	// CreatePublishableKey adds the key that create returns for an account. If create returns an error, it is returned.
@@ -68,8 +68,8 @@ type Store interface {
 	// Now returns the time by the clock of the store, which is the same for all servers that share it.
 	Now() time.Time
 	// Revision returns a counter that increases whenever an account, a publishable key, a grant or the quotas of the
-	// organization may have changed: before the call that made the change returns, and within a second on other servers. Data that was read
-	// from the store is current as long as the revision is the same as before the read.
+	// organization may have changed: before the call that made the change returns, and within a second on other servers.
+	// Data that was read from the store is current as long as the revision is the same as before the read.
 	Revision(organization string) *atomic.Uint64
 	// KeysRevision is the revision of the signing keys.
 	KeysRevision() *atomic.Uint64

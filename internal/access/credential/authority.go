@@ -1,5 +1,5 @@
-// Package credential makes and verifies the tokens of the service: opaque client, server and refresh tokens, publishable
-// keys, JWT access tokens, and user tokens, which manage accounts. It also rotates the signing keys.
+// Package credential makes and verifies the tokens of the service: opaque client, server and refresh tokens,
+// publishable keys, JWT access tokens, and user tokens, which manage accounts. It also rotates the signing keys.
 //
 // It does not know HTTP: modules read tokens from requests and turn errors into answers. An error that matches
 // ErrInvalid is a refusal; any other one means that the store, or the issuer of a user token, is unavailable.

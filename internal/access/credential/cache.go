@@ -19,9 +19,8 @@ const (
 	recentTokens = 1024
 )
 
-// tokenCache holds access tokens with verified signatures and publishable keys that the store has or had, so forged ones
-// cannot evict others. An entry holds the
-// whole token, in case two tokens have the same hash.
+// tokenCache holds access tokens with verified signatures and publishable keys that the store has or had, so forged
+// ones cannot evict others. An entry holds the whole token, in case two tokens have the same hash.
 type tokenCache struct {
 	recent [recentTokens]atomic.Pointer[knownToken] // by hash
 	tokens *ristretto.Cache[uint64, *knownToken]

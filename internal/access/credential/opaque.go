@@ -9,8 +9,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/access/account"
 )
 
-// An opaque token, or a publishable key, is a prefix for its kind, a secret of 43 base62 characters (62^43 > 2^256), and a CRC-32 of both in 6
-// more, so that a mistyped or truncated token is refused without reading the store.
+// An opaque token, or a publishable key, is a prefix for its kind, a secret of 43 base62 characters (62^43 > 2^256),
+// and a CRC-32 of both in 6 more, so that a mistyped or truncated token is refused without reading the store.
 const (
 	clientPrefix  = "mpc_"
 	serverPrefix  = "mps_"

@@ -89,7 +89,8 @@ func (s *Store) UpdateAccount(ctx context.Context, id string,
 	return before, after, nil
 }
 
-// DeleteAccount implements account.Store. Publishable keys are deleted by their reference to the account. Grants of the account are useless without it, and stay until they expire.
+// DeleteAccount implements account.Store. Publishable keys are deleted by their reference to the account. Grants of the
+// account are useless without it, and stay until they expire.
 func (s *Store) DeleteAccount(ctx context.Context, id string,
 	check func(account.Account) error) (was account.Account, err error) {
 	err = s.write(ctx, func(t *tx) error {

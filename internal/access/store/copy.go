@@ -25,8 +25,9 @@ func (c Counts) Total() (n int64) {
 // String describes the counts for operators.
 func (c Counts) String() string {
 	return fmt.Sprintf(
-		"%d accounts, %d publishable keys, %d grants, %d signing keys, quotas of %d organizations and %d rows of usage",
-		c["maps_accounts"], c["maps_publishable_keys"], c["maps_grants"], c["maps_keys"], c["maps_organizations"], c["maps_usage"])
+		"%d accounts, %d grants, %d signing keys, %d publishable keys, quotas of %d organizations and %d rows of usage",
+		c["maps_accounts"], c["maps_grants"], c["maps_keys"], c["maps_publishable_keys"],
+		c["maps_organizations"], c["maps_usage"])
 }
 
 // copyBatch is the number of rows that one statement adds.

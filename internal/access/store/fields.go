@@ -138,8 +138,8 @@ const (
 		"server_hint, created_at, updated_at, client_hash, server_hash, generation, held_suspended, held_scopes, " +
 		"dropped_scopes, quotas, restrictions"
 	publishableKeyColumns = "id, organization, account, key_text, description, scopes, origins, created_by, created_at"
-	grantColumns          = "id, organization, client_account, server_account, client_generation, server_generation, scopes, " +
-		"created_at, expires_at"
+	grantColumns          = "id, organization, client_account, server_account, client_generation, " +
+		"server_generation, scopes, created_at, expires_at"
 	keyColumns          = "id, key_use, algorithm, private, sealed, created_at"
 	refreshTokenColumns = "hash, grant_id, number, used_at"
 	usageKeyColumns     = "organization, step, start, account, scope"

@@ -8,8 +8,8 @@ import (
 
 const selectPublishableKey = "SELECT " + publishableKeyColumns + " FROM maps_publishable_keys WHERE "
 
-// CreatePublishableKey implements account.Store. The row of the account serializes calls for it. No cached token depends
-// on the new key.
+// CreatePublishableKey implements account.Store. The row of the account serializes calls for it. No cached token
+// depends on the new key.
 func (s *Store) CreatePublishableKey(ctx context.Context, accountID string, limit int,
 	create func(account.Account) (account.PublishableKey, error)) (key account.PublishableKey, err error) {
 	err = s.write(ctx, func(t *tx) error {

@@ -1,7 +1,7 @@
-// Package store keeps accounts, publishable keys, grants, signing keys and usage in an SQL database: an SQLite file for one server
-// (OpenSQLite), or PostgreSQL for several servers that share it (OpenPostgres). Both have the same tables and
-// statements; the interface database hides the differences. It does not decide which changes are allowed: callers pass
-// functions that do.
+// Package store keeps accounts, publishable keys, grants, signing keys and usage in an SQL database: an SQLite file for
+// one server (OpenSQLite), or PostgreSQL for several servers that share it (OpenPostgres). Both have the same tables
+// and statements; the interface database hides the differences. It does not decide which changes are allowed: callers
+// pass functions that do.
 //
 // Start with schema.go for the tables, and with sqlite.go and postgres.go for how a change becomes durable.
 package store

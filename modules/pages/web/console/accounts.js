@@ -2,6 +2,7 @@
 import { byId, on, el } from "./shared/dom.js";
 import { editAccount } from "./account-form.js";
 import { confirmByTyping, showTokens, tryExchange } from "./dialogs.js";
+import { showKeys } from "./keys.js";
 
 export const collection = new URL("../api/v1/service-accounts", location.origin + location.pathname).pathname;
 const pageSize = 50;
@@ -121,6 +122,8 @@ export class Accounts {
         await this.#patch(account, fields);
         this.#done(account, "changed");
       })),
+      action("Keys", tried(() => showKeys(account, (method, rest, body) =>
+        this.#ask(method, `/${account.id}${rest}`, body)))),
       account.status === "ACTIVE" ? action("Suspend", tried(change("SUSPENDED", "suspended")))
         : action("Activate", tried(change("ACTIVE", "active"))),
       action("Revoke", () => confirmByTyping(account, "Revoke",
