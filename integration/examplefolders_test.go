@@ -210,6 +210,7 @@ func TestExampleFolders(t *testing.T) {
 		"one-server": runOneServer, "osrm": runOSRM, "cluster": runCluster, "openid-connect": runOpenIDConnect,
 		"tiles-and-console": runTilesAndConsole, "sharding": nil, // TestSharding
 		"engines": nil, // TestFronting
+		"proxies": nil, // TestForwardAuth, TestNginx, TestTraefik
 		"restore": nil, // TestDrill
 	}
 	entries, err := os.ReadDir(filepath.Join(root, "examples"))
