@@ -81,6 +81,14 @@ func adapt(t *testing.T, text string) (config []byte, refusal string) {
 		}
 	}
 	cmd := s.command(t.Context(), "adapt", "--validate", "--config", s.config, "--adapter", "caddyfile")
+	if err := os.Mkdir(filepath.Join(cmd.Dir, "data"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"delaware", "andorra", "data/delaware", "data/shard"} {
+		if err := os.Symlink(s.region, filepath.Join(cmd.Dir, name+".region")); err != nil {
+			t.Fatal(err)
+		}
+	}
 	var printed bytes.Buffer
 	cmd.Stderr = &printed
 	config, err := cmd.Output()

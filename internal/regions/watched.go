@@ -106,9 +106,12 @@ func (w *Watched) Start() error {
 	case err == nil, w.Awaited && !errors.Is(err, errHangs):
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%w: make it with `caddy maps build EXTRACT --output %s`", err, w.Path)
+		return fmt.Errorf("%w; make it with `caddy maps build EXTRACT --output %s`, or write `awaited` if it comes later",
+			err, w.Path)
+	case errors.Is(err, errHangs) || errors.As(err, new(*fs.PathError)):
+		return err
 	}
-	return err
+	return fmt.Errorf("%w; replace it, or make it with `caddy maps build EXTRACT --output %s`", err, w.Path)
 }
 
 // Poll polls the path now. It swaps in a new file that is good. verify also verifies the current file, unless this

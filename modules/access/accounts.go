@@ -44,11 +44,14 @@ func (*Accounts) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "http.handlers.maps_accounts", New: func() caddy.Module { return new(Accounts) }}
 }
 
+// UnmarshalJSON implements json.Unmarshaler. Its errors say where a mistake is.
+func (a *Accounts) UnmarshalJSON(data []byte) error { return options.Decode(data, a) }
+
 // Provision finds the app.
 func (a *Accounts) Provision(ctx caddy.Context) (err error) {
 	a.logger = ctx.Logger()
-	if a.prefix, err = request.ParsePrefix(cmp.Or(a.Prefix, defaultAccountsPrefix)); err != nil {
-		return options.Wrap("prefix", err)
+	if a.prefix, err = app.Prefix(ctx, "prefix", cmp.Or(a.Prefix, defaultAccountsPrefix)); err != nil {
+		return err
 	}
 	a.app, err = app.Get(ctx)
 	return err

@@ -90,6 +90,9 @@ func (*Auth) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "http.handlers.maps_auth", New: func() caddy.Module { return new(Auth) }}
 }
 
+// UnmarshalJSON implements json.Unmarshaler. Its errors say where a mistake is.
+func (a *Auth) UnmarshalJSON(data []byte) error { return options.Decode(data, a) }
+
 // Provision checks the configuration.
 func (a *Auth) Provision(ctx caddy.Context) error {
 	a.logger = ctx.Logger()
@@ -100,6 +103,7 @@ func (a *Auth) Provision(ctx caddy.Context) error {
 	if a.app, err = app.Get(ctx); err != nil {
 		return err
 	}
+	a.app.AddGuard(ctx, a.scopes)
 	a.metrics = &a.app.Metrics().Auth
 	a.quotas = newQuotaKinds(a.Scopes)
 	if a.Limit != nil {

@@ -52,6 +52,9 @@ func (*RedactFilter) CaddyModule() caddy.ModuleInfo {
 	}
 }
 
+// UnmarshalJSON implements json.Unmarshaler. Its errors say where a mistake is.
+func (f *RedactFilter) UnmarshalJSON(data []byte) error { return options.Decode(data, f) }
+
 // Provision sets the default.
 func (f *RedactFilter) Provision(caddy.Context) error {
 	if f.MaxLength == 0 {

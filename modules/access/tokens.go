@@ -61,11 +61,14 @@ func (*Tokens) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "http.handlers.maps_tokens", New: func() caddy.Module { return new(Tokens) }}
 }
 
+// UnmarshalJSON implements json.Unmarshaler. Its errors say where a mistake is.
+func (t *Tokens) UnmarshalJSON(data []byte) error { return options.Decode(data, t) }
+
 // Provision finds the app.
 func (t *Tokens) Provision(ctx caddy.Context) (err error) {
 	t.logger = ctx.Logger()
-	if t.prefix, err = request.ParsePrefix(cmp.Or(t.Prefix, defaultTokensPrefix)); err != nil {
-		return options.Wrap("prefix", err)
+	if t.prefix, err = app.Prefix(ctx, "prefix", cmp.Or(t.Prefix, defaultTokensPrefix)); err != nil {
+		return err
 	}
 	if t.cors, err = request.NewCORS(t.CORS, http.MethodPost); err != nil {
 		return options.Wrap("cors", err)

@@ -105,6 +105,7 @@ type App struct {
 	stopped chan struct{} // closed by Cleanup
 
 	regions regionSet
+	places  places
 
 	logChecks []func() (unredacted []string)
 }
@@ -128,6 +129,9 @@ func (*App) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "maps", New: func() caddy.Module { return new(App) }}
 }
 
+// UnmarshalJSON implements json.Unmarshaler. Its errors say where a mistake is.
+func (a *App) UnmarshalJSON(data []byte) error { return options.Decode(data, a) }
+
 // Get returns the app of a configuration and provisions it first if necessary. Modules call it in their own Provision.
 func Get(ctx caddy.Context) (*App, error) {
 	app, err := ctx.App("maps")
@@ -139,7 +143,9 @@ func Get(ctx caddy.Context) (*App, error) {
 
 // Provision reads the configuration. It opens no store unless it replaces a running configuration, so that
 // `caddy validate` works beside a running server.
-func (a *App) Provision(ctx caddy.Context) error {
+func (a *App) Provision(ctx caddy.Context) error { return options.Located("maps", a.provision(ctx)) }
+
+func (a *App) provision(ctx caddy.Context) error {
 	a.ctx = ctx
 	a.logger = ctx.Logger()
 	a.opened = make(chan struct{})
@@ -196,7 +202,7 @@ func (a *App) loadStore(ctx caddy.Context) error {
 		mod, err = ctx.LoadModule(a, "StoreRaw")
 	}
 	if err != nil {
-		return fmt.Errorf("loading the store: %w", err)
+		return options.Wrap("store", err)
 	}
 	store, ok := mod.(StoreModule)
 	if !ok {
@@ -216,11 +222,13 @@ func (a *App) Start() error {
 		return err
 	}
 	a.warnOfUnredactedLogs()
-	if err := a.openRegions(a.regions.list, false); err != nil {
+	if err := openRegions(a.regions.list, func(r *configuredRegion) error { return r.start(a.logger, false) }); err != nil {
 		return err
 	}
 	a.warnOfMissingMaps()
+	a.warnOfMissingTiles()
 	a.takeOver()
+	options.Forget()
 	return nil
 }
 
@@ -264,6 +272,7 @@ func (a *App) Cleanup() error {
 		return nil
 	}
 	a.ended = true
+	options.Forget()
 	close(a.stopped)
 	a.cleanupRegions()
 	var err error

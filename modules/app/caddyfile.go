@@ -13,8 +13,10 @@ func init() { httpcaddyfile.RegisterGlobalOption("maps", parseGlobalOption) }
 // parseGlobalOption reads the global option as the app.
 func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 	if existing != nil {
-		return nil, d.Err("the maps option may appear only once")
+		d.Next() // the option's name
+		return nil, d.Err("maps may appear only once; write all of its options in one block")
 	}
+	options.Forget()
 	app := new(App)
 	if err := app.UnmarshalCaddyfile(d); err != nil {
 		return nil, err

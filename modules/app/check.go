@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"time"
 
-	"github.com/caddyserver/caddy/v2"
 	"github.com/dustin/go-humanize"
 
 	"github.com/mapsedge/caddy-maps/internal/access/credential"
@@ -95,6 +94,6 @@ func (a *App) resolve() error {
 
 // replace replaces the placeholders of an option's value.
 func replace(option string, value *string) (err error) {
-	*value, err = caddy.NewReplacer().ReplaceOrErr(*value, true, true)
+	*value, err = options.Replace(*value)
 	return options.Wrap(option, err)
 }

@@ -147,7 +147,7 @@ func TestValidation(t *testing.T) {
 		{`{"usage":{"hours":"25h","days":"32d"}}`, ""},
 		{`{"usage":{"days":"31d"}}`, "days: 744h is less than 768h"},
 		{`{"max_stale":-5}`, "max_stale: must not be negative"},
-		{`{"store":{"module":"nonsense"}}`, "unknown module: maps.stores.nonsense"},
+		{`{"store":{"module":"nonsense"}}`, `store.module: "nonsense" is not known; it is one of postgres, sqlite`},
 		{`{"unknown":1}`, "unknown"},
 		{`{"key_encryption_key":"{file.` + good + `}x"}`, "a key written into the configuration is refused"},
 		{`{"key_encryption_key":"{system.hostname}"}`, "a key written into the configuration is refused"},

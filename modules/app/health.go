@@ -30,6 +30,9 @@ func (*Health) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "http.handlers.maps_health", New: func() caddy.Module { return new(Health) }}
 }
 
+// UnmarshalJSON implements json.Unmarshaler. Its errors say where a mistake is.
+func (h *Health) UnmarshalJSON(data []byte) error { return options.Decode(data, h) }
+
 // Provision finds the app.
 func (h *Health) Provision(ctx caddy.Context) (err error) {
 	h.app, err = Get(ctx)

@@ -8,7 +8,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/caddyserver/caddy/v2"
+	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
 const keyEncryptionKeyLength = 32 // AES-256
@@ -32,7 +32,7 @@ func readKeyEncryptionKey(raw string) ([]byte, error) {
 	if raw == "" {
 		return nil, nil
 	}
-	text, err := caddy.NewReplacer().ReplaceOrErr(raw, true, true)
+	text, err := options.Replace(raw)
 	if err != nil {
 		return nil, err // names only the placeholder
 	}

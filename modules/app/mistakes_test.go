@@ -1,7 +1,12 @@
 package app_test
 
 import (
+	"cmp"
 	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -111,19 +116,103 @@ var mistakesInSites = []mistake{
 	{"maps_docs {\ntitle x\n}", 10, "unknown option of maps_docs: title; it can only be prefix"},
 	{"maps_health {\nprefix /healthz\n}", 10, "unknown option of maps_health: prefix; it has none"},
 	{"@a maps_region\nrespond @a x", 0, "maps_region needs the name of a region, or bounds, at Caddyfile:9"},
+	{"maps_playground delaware {\nprofile lorry\n}", 10, `profile: "lorry" is not known; there are car, bicycle, foot`},
+	{"maps_playground delaware {\ntiles tiles\n}", 10, `tiles: "tiles" does not begin with a slash`},
+	{"maps_match {\nmatcher local delaware {\nprofile car\n}\n}", 11, "unknown option of matcher local: profile; it has none"},
+	{"maps_match {\nmatcher valhalla http://127.0.0.1:8002 {\nways maybe\n}\n}", 11, "ways: it is on or off, not maybe"},
+	{"maps_match {\nmatcher local delaware\nmax_points 1\n}", 11, "max_points: 1 is not between 2 and 1000000"},
+	{"maps_match {\nmatcher local delaware\nmax_body 8 MiB\n}", 11, "max_body: wrong argument count; write max_body SIZE"},
+	{"maps_reverse_geocode {\ngeocoder nominatim 127.0.0.1:8080 {\nzoom 18\n}\n}", 11, "unrecognized subdirective zoom"},
+	{"maps_reverse_geocode {\ngeocoder nominatim\n}", 10, "geocoder nominatim: at least one upstream is needed, such as http://10.0.0.5:5000"},
+	{"maps_tiles delaware {\nmax_zoom 20\n}", 10, "max_zoom: 20 is not a whole number from 0 to 16"},
+	{"maps_tiles delaware {\npublic true\n}", 10, "public: wrong argument count; write public"},
 	{"@a maps_region 1,2,3\nrespond @a x", 0, "maps_region 1,2,3: bounds are four numbers: south,west,north,east, at Caddyfile:9"},
 }
 
-// lateMistakes are found only when a configuration is loaded. Caddy puts in front where.
-var lateMistakes = []struct{ maps, site, want string }{
-	{"key_encryption_key {env.MAPS_TEST_MISSING}", "", "key_encryption_key: evaluated placeholder {env.MAPS_TEST_MISSING} is empty"},
-	{"key_encryption_key {env.MAPS_TEST_SHORT}", "", "key_encryption_key: has 5 bytes, but AES-256 needs 32"},
-	{"issuer {env.MAPS_TEST_MISSING}", "", "issuer: evaluated placeholder {env.MAPS_TEST_MISSING} is empty"},
-	{"region delaware {env.MAPS_TEST_MISSING}", "", "region delaware: path: evaluated placeholder {env.MAPS_TEST_MISSING} is empty"},
-	{"store sqlite .", "", "store sqlite: path . is a directory; name a file in it"},
-	{"store postgres {env.MAPS_TEST_MISSING}", "", "store postgres: connection string: evaluated placeholder {env.MAPS_TEST_MISSING} is empty"},
-	{"user_tokens {\nissuer {env.MAPS_TEST_MISSING}\naudience m\njwks_url https://id.example.com/jwks\nany_user\n}", "", "user_tokens: issuer: evaluated placeholder {env.MAPS_TEST_MISSING} is empty"},
-	{"", "@a maps_region texas\nrespond @a x", `maps_region: there is no region "texas": it can only be delaware`},
+// structureMistakes are whole Caddyfiles.
+var structureMistakes = []mistake{
+	{"{\nmaps {\nissuer a\n}\nmaps {\nissuer b\n}\n}", 0, "parsing caddyfile tokens for 'maps': maps may appear only once; write all of its options in one block, at Caddyfile:5"},
+	{"{\nmaps {\nissuer a\n}\n\n:9 {\nmaps_health\n}", 0, "Caddyfile:6: unrecognized global option: :9"},
+	{":9 {\nmaps_docs {\nprefix /x\n\nmaps_health\n}", 0, "parsing caddyfile tokens for 'maps_docs': unknown option of maps_docs: maps_health; it can only be prefix; is a closing brace missing above?, at Caddyfile:5"},
+	{":9 {\nmaps {\nissuer a\n}\n}", 0, "Caddyfile:2: unrecognized directive: maps"},
+	{"{\nmaps_tiles delaware\n}", 0, "Caddyfile:2: unrecognized global option: maps_tiles"},
+	{":9 {\nregion delaware x.region\n}", 0, "Caddyfile:2: unrecognized directive: region"},
+	{":9\nmaps_tokens\n\n:10\nmaps_health", 0, "Caddyfile:4: unrecognized directive: :10\nDid you mean to define a second site? If so, you must use curly braces around each site to separate their configurations."},
+	{":9 {\nmaps_tiles delaware\n}", 0, "parsing caddyfile tokens for 'maps_tiles': there is no region \"delaware\": the maps app has no regions, at Caddyfile:2"},
+	{":9 {\nmaps_auth /tiles/*\n}", 0, "parsing caddyfile tokens for 'maps_auth': maps_auth needs at least one scope, at Caddyfile:2"},
+	{":9 {\nlog {\nformat filter {\nrequest maps_redact apiKey {\nmax_length 10\n}\n}\n}\n}", 0, "parsing caddyfile tokens for 'log': max_length: 10 is not between 64 and 65536 bytes, at Caddyfile:5"},
+	// Caddy adds the end of the enclosing block.
+	{":9 {\nhandle {\nmaps_auth TIEL\n}\n}", 0, "parsing caddyfile tokens for 'handle': parsing caddyfile tokens for 'maps_auth': unknown scope \"TIEL\": did you mean TILE? It is one of TILE, MATRIX, ONM, DIRECTION, TSS, GEOCODING, REVERSEGEOCODING, at Caddyfile:3, at Caddyfile:4"},
+}
+
+// lateMistakes are found only when a configuration is loaded. Caddy puts in front in which modules.
+var lateMistakes = []struct {
+	maps, site string
+	line       int
+	want       string
+}{
+	{"key_encryption_key {env.MAPS_TEST_MISSING}", "", 3, "key_encryption_key: {env.MAPS_TEST_MISSING} is empty; set the environment variable MAPS_TEST_MISSING"},
+	{"key_encryption_key {file./nowhere/kek}", "", 3, "key_encryption_key: {file./nowhere/kek} is empty; the file /nowhere/kek is missing, unreadable or empty"},
+	{"max_stale 1m\nkey_encryption_key {env.MAPS_TEST_SHORT}", "", 4, "key_encryption_key: has 5 bytes, but AES-256 needs 32"},
+	{"issuer {MAPS_TEST_MISSING}", "", 3, "issuer: {MAPS_TEST_MISSING} has no value here; use {env.NAME} or {file./path/to/file}"},
+	{"region delaware {env.MAPS_TEST_MISSING}", "", 3, "region delaware: path: {env.MAPS_TEST_MISSING} is empty; set the environment variable MAPS_TEST_MISSING"},
+	{"region delaware https://files.example.com/a.region {\nheader X-Token {env.MAPS_TEST_MISSING}\n}", "", 4, "region delaware: header: X-Token: {env.MAPS_TEST_MISSING} is empty; set the environment variable MAPS_TEST_MISSING"},
+	{"region delaware delaware.region\nregion dover missing.region", "", 4, "region dover: stat DIR/missing.region: no such file or directory; make it with `caddy maps build EXTRACT --output DIR/missing.region`, or write `awaited` if it comes later"},
+	{"region delaware renamed.region", "", 3, "region delaware: DIR/renamed.region is not a region file of caddy-maps; replace it, or make it with `caddy maps build EXTRACT --output DIR/renamed.region`"},
+	{"region delaware later.region", "", 3, "region delaware: DIR/later.region was made by a newer version (region format 9, not 1): update caddy-maps, or compile it again with caddy maps build; replace it, or make it with `caddy maps build EXTRACT --output DIR/later.region`"},
+	{"region delaware damaged.region", "", 3, "region delaware: DIR/damaged.region is damaged: its header does not match its checksum; replace it, or make it with `caddy maps build EXTRACT --output DIR/damaged.region`"},
+	{"region delaware short.region", "", 3, "region delaware: DIR/short.region is truncated: it ends in its header; replace it, or make it with `caddy maps build EXTRACT --output DIR/short.region`"},
+	{"store sqlite .", "", 3, "store sqlite: path . is a directory; name a file in it"},
+	{"store postgres {env.MAPS_TEST_MISSING}", "", 3, "store postgres: connection string: {env.MAPS_TEST_MISSING} is empty; set the environment variable MAPS_TEST_MISSING"},
+	{"user_tokens {\nissuer {env.MAPS_TEST_MISSING}\naudience m\njwks_url https://id.example.com/jwks\nany_user\n}", "", 4, "user_tokens: issuer: {env.MAPS_TEST_MISSING} is empty; set the environment variable MAPS_TEST_MISSING"},
+	{"", "@a maps_region texas\nrespond @a x", 9, `maps_region: there is no region "texas": it can only be delaware`},
+	{"", "handle_path /tiles/* {\nmaps_tiles delaware\n}", 10, "prefix: handle_path removes /tiles from the path, so no request would reach /tiles; write `prefix /`, or handle instead of handle_path"},
+	{"", "handle_path /api/* {\nmaps_tokens\n}", 10, "prefix: handle_path removes /api from the path, so no request would reach /api/v1/external; write `prefix /v1/external`, or handle instead of handle_path"},
+	{"", "handle_path /maps* {\nhandle_path /console* {\nmaps_console\n}\n}", 11, "prefix: handle_path removes /console from the path, so no request would reach /console; write `prefix /`, or handle instead of handle_path"},
+	{"", "handle_path /v2/search/* {\nmaps_reverse_geocode {\nprefix /reverse-geocoding\ngeocoder local delaware\n}\n}", 10, "coverage: handle_path removes /v2/search from the path, so no request would reach /v2/search/coverage; write `coverage /coverage`, or handle instead of handle_path"},
+	{"", "handle_path /docs/* {\nmaps_docs\n}\nmaps_docs {\nprefix /more\n}", 0, "prefix: handle_path removes /docs from the path, so no request would reach /docs; write `prefix /`, or handle instead of handle_path, at Caddyfile:10 or Caddyfile:12"},
+}
+
+// mistakesInJSON are those that a Caddyfile cannot have: {app, first handler, error}.
+var mistakesInJSON = []struct{ maps, handler, want string }{
+	{`{"regionz":{}}`, "", "maps: regionz: unknown field; did you mean regions? It is one of issuer, audience, store, signing_algorithm, key_encryption_key, key_rotation, access_token_ttl, refresh_token_ttl, max_grants, max_accounts, max_stale, max_bodies_in_flight, max_wait, regions, user_tokens, usage"},
+	{`{"Issuer":"a"}`, "", "maps: Issuer: unknown field; did you mean issuer? It is one of issuer, audience, store, signing_algorithm, key_encryption_key, key_rotation, access_token_ttl, refresh_token_ttl, max_grants, max_accounts, max_stale, max_bodies_in_flight, max_wait, regions, user_tokens, usage"},
+	{`{"regions":{"delaware":{"path":"a.region","refesh":"1h"}}}`, "", "maps: regions.delaware.refesh: unknown field; did you mean refresh? It is one of path, awaited, refresh, cache_dir, header, timeout, max_size, wait"},
+	{`{"user_tokens":{"require_claim":{"nmae":"role"}}}`, "", "maps: user_tokens.require_claim.nmae: unknown field; did you mean name? It is one of name, value"},
+	{`{"regions":["delaware.region"]}`, "", "maps: regions: must be an object, in braces"},
+	{`{"regions":{"delaware":"delaware.region"}}`, "", "maps: regions.delaware: must be an object, in braces"},
+	{`{"regions":{"delaware":null}}`, "", "region delaware: path: missing"},
+	{`{"regions":{"":{"path":"a.region"}}}`, "", "a region needs a name"},
+	{`{"access_token_ttl":"soon"}`, "", `maps: access_token_ttl: must be a duration, such as "90s", "15m", "12h" or "30d"`},
+	{`{"access_token_ttl":true}`, "", `maps: access_token_ttl: must be a duration, such as "90s", "15m", "12h" or "30d"`},
+	{`{"usage":{"days":[]}}`, "", `maps: usage.days: must be a duration, such as "90s", "15m", "12h" or "30d"`},
+	{`{"max_grants":"many"}`, "", "maps: max_grants: must be a whole number, without quotes"},
+	{`{"max_grants":1.5}`, "", "maps: max_grants: must be a whole number, without quotes"},
+	{`{"user_tokens":{"any_user":"yes"}}`, "", "maps: user_tokens.any_user: must be true or false, without quotes"},
+	{`{"user_tokens":{"algorithms":"RS256"}}`, "", "maps: user_tokens.algorithms: must be a list, in brackets"},
+	{`{"issuer":7}`, "", "maps: issuer: must be a text in quotes"},
+	{`{"store":"sqlite"}`, "", "maps: store: must be an object, in braces"},
+	{`{"store":{"path":"a.db"}}`, "", "maps: store.module: must name a module; it is one of postgres, sqlite"},
+	{`{"store":{"module":"sqlit"}}`, "", `maps: store.module: "sqlit" is not known; did you mean sqlite? It is one of postgres, sqlite`},
+	{`{"store":{"module":"sqlite","pth":"a.db"}}`, "", "maps.stores.sqlite: pth: unknown field; did you mean path?"},
+	{`[]`, "", "maps: must be an object, in braces"},
+	{"", `{"handler":"maps_auth","scope":["TILE"]}`, "http.handlers.maps_auth: scope: unknown field; did you mean scopes? It is one of scopes, api_key_query, error_style, forward_token, cors, units"},
+	{"", `{"handler":"maps_auth","scopes":"TILE"}`, "http.handlers.maps_auth: scopes: must be a list, in brackets"},
+	{"", `{"handler":"maps_auth","scopes":["TILE",7]}`, "http.handlers.maps_auth: scopes.1: must be a text in quotes"},
+	{"", `{"handler":"maps_auth"}`, "maps_auth needs at least one scope"},
+	{"", `{"handler":"maps_tiles","region":"delaware"}`, "http.handlers.maps_tiles: region: unknown field; did you mean regions? It is one of regions, prefix, max_zoom, cache, public"},
+	{"", `{"handler":"maps_tiles","regions":["delaware"],"max_zoom":300}`, "http.handlers.maps_tiles: max_zoom: must be a whole number, without quotes"},
+	{"", `{"handler":"maps_tiles","regions":["texas"]}`, `there is no region "texas": it can only be delaware`},
+	{"", `{"handler":"maps_health","prefix":"/healthz"}`, "http.handlers.maps_health: prefix: unknown field; there is none"},
+	{"", `{"handler":"maps_match","matchers":{"source":"local"}}`, "http.handlers.maps_match: matchers: must be a list, in brackets"},
+	{"", `{"handler":"maps_match","matchers":[{"regions":["delaware"]}]}`, "http.handlers.maps_match: matchers.0.source: must name a module; it is one of local, osrm, valhalla"},
+	{"", `{"handler":"maps_match","matchers":[{"source":"local","regions":["delaware"]},{"source":"osmr"}]}`, `http.handlers.maps_match: matchers.1.source: "osmr" is not known; did you mean osrm? It is one of local, osrm, valhalla`},
+	{"", `{"handler":"maps_match","matchers":[{"source":"osrm","max_cals":1}]}`, "maps.matchers.osrm: max_cals: unknown field; did you mean max_calls? It is one of reverse_proxy, timeout, max_response, max_in_flight, max_calls, profile, answers_for, gaps"},
+	{"", `{"handler":"maps_match","matchers":[{"source":"osrm","reverse_proxy":{"upstream":[]}}]}`, "matcher osrm: reverse_proxy: upstream: unknown field; did you mean upstreams? It is one of transport, circuit_breaker, load_balancing, health_checks, upstreams, dynamic_upstreams, flush_interval, trusted_proxies, headers, request_buffers, response_buffers, proxy_status_name, stream_timeout, stream_buffer_size, stream_close_delay, rewrite, handle_response, verbose_logs"},
+	{"", `{"handler":"maps_match","matchers":[{"source":"osrm","reverse_proxy":{"upstreams":[{"dail":"127.0.0.1:5000"}]}}]}`, "matcher osrm: reverse_proxy: upstreams.0.dail: unknown field; did you mean dial? It is one of dial, max_requests"},
+	{"", `{"handler":"maps_match","matchers":[{"source":"osrm","reverse_proxy":{"upstreams":[{"dial":"127.0.0.1:5000"}],"transport":{"protocol":"htp"}}}]}`, `matcher osrm: reverse_proxy: transport.protocol: "htp" is not known; did you mean http? It is one of fastcgi, http`},
+	{"", `{"handler":"maps_reverse_geocode","geocoders":[{"source":"local","regions":["delaware"]}],"max_distance":"1km"}`, "http.handlers.maps_reverse_geocode: max_distance: must be a number, without quotes"},
+	{"", `{"handler":"maps_reverse_geocode"}`, "maps_reverse_geocode needs at least one geocoder"},
 }
 
 // faulty is a whole Caddyfile with a mistake.
@@ -145,6 +234,11 @@ func load(t *testing.T, text string) string {
 			err = caddy.Validate(&config)
 		}
 	}
+	return complaint(t, err)
+}
+
+func complaint(t *testing.T, err error) string {
+	t.Helper()
 	if err == nil {
 		return "no error"
 	}
@@ -172,14 +266,98 @@ func TestMistakesInCaddyfile(t *testing.T) {
 	for _, m := range mistakesInSites {
 		check(m, strings.Fields(m.text)[0], faulty("", m.text))
 	}
+	for _, m := range structureMistakes {
+		check(m, "", m.text)
+	}
+}
+
+// regionFiles makes the region delaware.region, and files that are none or of which something is wrong.
+func regionFiles(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	good := filepath.Join(dir, "delaware.region")
+	modulestest.BuildRegion(t, good, modulestest.Village)
+	content, err := os.ReadFile(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	later, damaged := slices.Clone(content), slices.Clone(content)
+	later[8], damaged[20] = 9, damaged[20]+1 // the format's version, and the size of the file
+	for name, content := range map[string][]byte{"renamed.region": []byte("\x00\x00\x00\x0d\x0a\x09OSMHeader\x18"),
+		"later.region": later, "damaged.region": damaged, "short.region": content[:100]} {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
 }
 
 func TestMistakesFoundWhenLoading(t *testing.T) {
-	t.Chdir(t.TempDir())
+	dir := regionFiles(t)
+	t.Chdir(dir)
 	t.Setenv("MAPS_TEST_SHORT", "c2hvcnQ=")
 	for _, m := range lateMistakes {
-		if got := load(t, faulty(m.maps, m.site)); !strings.HasSuffix(got, ": "+m.want) {
-			t.Errorf("%s%s\n got %s\nwant %s", m.maps, m.site, got, m.want)
+		want := m.want
+		if m.line > 0 {
+			want += fmt.Sprintf(", at Caddyfile:%d", m.line)
 		}
+		got := strings.ReplaceAll(load(t, faulty(m.maps, m.site)), dir, "DIR")
+		if !strings.HasSuffix(got, ": "+want) || strings.Count(got, " at Caddyfile") != 1 {
+			t.Errorf("%s%s\n got %s\nwant %s", m.maps, m.site, got, want)
+		}
+	}
+	// These start, so they are no mistakes.
+	for _, maps := range []string{
+		"region delaware delaware.region", "region delaware missing.region {\nawaited\n}",
+		"region delaware http://127.0.0.1:1/delaware.region {\nwait 1h\n}",
+	} {
+		if got := load(t, faulty(maps, "handle_path /maps/* {\nmaps_tiles delaware\n}")); got != "no error" {
+			t.Errorf("%s: %s", maps, got)
+		}
+	}
+	// JSON has no lines, whatever this process has adapted.
+	if err := validate(`{"issuer":"{env.MAPS_TEST_MISSING}"}`); strings.Contains(complaint(t, err), " at ") {
+		t.Error(err)
+	}
+}
+
+func TestMistakesInJSON(t *testing.T) {
+	t.Chdir(regionFiles(t))
+	for _, m := range mistakesInJSON {
+		maps, handler := cmp.Or(m.maps, `{"regions":{"delaware":{"path":"delaware.region"}}}`), cmp.Or(m.handler, `{"handler":"maps_health"}`)
+		var config caddy.Config
+		err := caddy.StrictUnmarshalJSON([]byte(`{"admin":{"disabled":true},"apps":{"maps":`+maps+`,"http":{"servers":{"a":{"listen":[":9"],`+
+			`"routes":[{"handle":[`+handler+`]}]}}}}}`), &config)
+		if err == nil {
+			err = caddy.Validate(&config)
+		}
+		if got := complaint(t, err); !strings.HasSuffix(": "+got, ": "+m.want) {
+			t.Errorf("%s%s\n got %s\nwant %s", m.maps, m.handler, got, m.want)
+		}
+	}
+}
+
+// Every module says where in its JSON a mistake is.
+func TestModulesNameUnknownFields(t *testing.T) {
+	checked := 0
+	for _, id := range caddy.Modules() {
+		info, err := caddy.GetModule(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		module := info.New()
+		path := reflect.Indirect(reflect.ValueOf(module)).Type().PkgPath()
+		if !strings.HasPrefix(path, "github.com/mapsedge/caddy-maps/") || strings.HasSuffix(path, "_test") ||
+			info.ID.Namespace() == "admin.api" { // it is loaded without JSON
+			continue
+		}
+		checked++
+		const want = "no_such_field: unknown field; "
+		if err := caddy.StrictUnmarshalJSON([]byte(`{"no_such_field":1}`), &module); !strings.HasPrefix(complaint(t, err), want) {
+			t.Errorf("%s lacks UnmarshalJSON with options.Decode: %v", id, err)
+		}
+	}
+	if checked < 20 {
+		t.Errorf("only %d modules", checked)
 	}
 }

@@ -2,14 +2,16 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"sync"
 
+	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
-	"go.uber.org/zap"
 
 	"github.com/mapsedge/caddy-maps/internal/access/account"
 	"github.com/mapsedge/caddy-maps/internal/web/apierror"
+	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
 // Pass is what maps_auth attaches to a request that it let through.
@@ -56,21 +58,26 @@ func WithPublishableKey(ctx context.Context, address string) string {
 
 // Gate refuses requests to a map handler that no maps_auth let through with the handler's scope.
 type Gate struct {
-	directive string
-	scope     account.Scope
-	style     apierror.Style
-	public    bool
-	logger    *zap.Logger
-	once      sync.Once
+	scope   account.Scope
+	style   apierror.Style
+	public  bool
+	explain func() // logs once what to change in the configuration
 }
 
-// NewGate returns the gate of a directive's handler. A public gate lets every request through.
-func NewGate(directive string, scope account.Scope, style apierror.Style, public bool, logger *zap.Logger) *Gate {
-	return &Gate{directive: directive, scope: scope, style: style, public: public, logger: logger}
+// NewGate returns the gate of the handler that is being provisioned. A public gate lets every request through. If no
+// request can pass it, the log says what to change.
+func (a *App) NewGate(ctx caddy.Context, scope account.Scope, style apierror.Style, public bool) *Gate {
+	directive, logger := directiveOf(ctx), ctx.Logger()
+	problem := options.Located(directive, fmt.Errorf("%s refuses requests that no maps_auth let through with the scope "+
+		"%[2]s: write `maps_auth %[2]s` in front of it, or `public` in its block if it is open to all", directive, scope))
+	g := &Gate{scope: scope, style: style, public: public, explain: sync.OnceFunc(func() { logger.Error(problem.Error()) })}
+	if !public && !a.guarded(ctx, scope) {
+		g.explain()
+	}
+	return g
 }
 
-// Refuse answers a request that may not pass with 500, and reports whether it did. The first time, it logs what to
-// change in the configuration.
+// Refuse answers a request that may not pass with 500, and reports whether it did.
 func (g *Gate) Refuse(w http.ResponseWriter, r *http.Request) bool {
 	if g.public {
 		return false
@@ -78,10 +85,7 @@ func (g *Gate) Refuse(w http.ResponseWriter, r *http.Request) bool {
 	if pass := PassOf(r.Context()); pass != nil && pass.Allows(g.scope.Set()) {
 		return false
 	}
-	g.once.Do(func() {
-		g.logger.Error(g.directive + " refuses requests that no maps_auth let through with the scope " + string(g.scope) +
-			": write `maps_auth " + string(g.scope) + "` in front of it, or `public` in its block if it is open to all")
-	})
+	g.explain()
 	g.style.Write(w, apierror.Internal())
 	return true
 }

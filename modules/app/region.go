@@ -16,6 +16,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/base/text"
 	"github.com/mapsedge/caddy-maps/internal/regions"
 	"github.com/mapsedge/caddy-maps/internal/regions/fetch"
+	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
 // regionSet are the regions of one configuration.
@@ -56,13 +57,12 @@ func acquire[T caddy.Destructor](a *App, pool *caddy.UsagePool, key any, create 
 	return value.(T)
 }
 
-// provisionRegions resolves the paths and opens the files. On a reload, a file that cannot be opened fails the reload
-// before a server of the new configuration listens. Otherwise it is only worth a warning: a configuration that is being
-// checked may be meant for another machine.
+// provisionRegions resolves the paths and opens the files, so that `caddy validate` refuses what would not start, and a
+// reload fails before a server of the new configuration listens. Files from a URL are fetched only once it runs.
 func (a *App) provisionRegions(caddy.Context) error {
 	for _, name := range slices.Sorted(maps.Keys(a.Regions)) {
 		if err := a.addRegion(name, a.Regions[name]); err != nil {
-			return fmt.Errorf("region %s: %w", name, err)
+			return options.Wrap("region "+name, err)
 		}
 	}
 	return a.tryRegions(a.regions.list)
@@ -96,20 +96,14 @@ func (a *App) addRegion(name string, config *RegionConfig) error {
 // tryRegions opens the files of regions while the configuration is loaded.
 func (a *App) tryRegions(list []*configuredRegion) error {
 	if caddy.ActiveContext().Context != nil {
-		return a.openRegions(list, true)
+		return openRegions(list, func(r *configuredRegion) error { return r.start(a.logger, true) })
 	}
-	for i, err := range eachRegion(list, func(r *configuredRegion) error {
+	return openRegions(list, func(r *configuredRegion) error {
 		if r.watched.Awaited {
 			return nil
 		}
 		return r.watched.Start()
-	}) {
-		if r := list[i]; err != nil {
-			a.logger.Warn("a region file cannot be opened; the server will not start without it",
-				zap.String("region", r.Name()), zap.String("path", r.Path()), zap.Error(err))
-		}
-	}
-	return nil
+	})
 }
 
 // eachRegion calls do for all regions concurrently, and returns the errors in order.
@@ -123,11 +117,11 @@ func eachRegion(list []*configuredRegion, do func(*configuredRegion) error) []er
 	return results
 }
 
-// openRegions opens files that are not open yet.
-func (a *App) openRegions(list []*configuredRegion, reload bool) error {
-	for i, err := range eachRegion(list, func(r *configuredRegion) error { return r.start(a.logger, reload) }) {
+// openRegions calls open for regions, and returns the first error.
+func openRegions(list []*configuredRegion, open func(*configuredRegion) error) error {
+	for i, err := range eachRegion(list, open) {
 		if err != nil {
-			return fmt.Errorf("region %s: %w", list[i].Name(), err)
+			return options.Wrap("region "+list[i].Name(), err)
 		}
 	}
 	return nil

@@ -90,7 +90,7 @@ func (c *RegionConfig) provision(name string) (file string, from *fetch.Options,
 	if c == nil {
 		return "", nil, options.Errorf("path", "missing")
 	}
-	where, err := replaced(c.Path)
+	where, err := options.Replace(c.Path)
 	if err != nil {
 		return "", nil, options.Wrap("path", err)
 	}
@@ -103,7 +103,7 @@ func (c *RegionConfig) provision(name string) (file string, from *fetch.Options,
 		file, err = filepath.Abs(where)
 		return file, nil, options.Wrap("path", err)
 	}
-	dir, err := replaced(c.CacheDir)
+	dir, err := options.Replace(c.CacheDir)
 	if err == nil {
 		dir, err = filepath.Abs(cmp.Or(dir, filepath.Join(caddy.AppDataDir(), "maps", "regions")))
 	}
@@ -115,7 +115,7 @@ func (c *RegionConfig) provision(name string) (file string, from *fetch.Options,
 		Timeout: cmp.Or(time.Duration(c.Timeout), defaultTimeout)}
 	for field, values := range c.Header {
 		for _, value := range values {
-			value, err := replaced(value)
+			value, err := options.Replace(value)
 			if err == nil && !httpguts.ValidHeaderFieldValue(value) {
 				err = errors.New("its value has a line break or another control character")
 			}
@@ -126,10 +126,6 @@ func (c *RegionConfig) provision(name string) (file string, from *fetch.Options,
 		}
 	}
 	return from.Path, from, nil
-}
-
-func replaced(value string) (string, error) {
-	return caddy.NewReplacer().ReplaceOrErr(value, true, true)
 }
 
 // check validates a region whose path is where once placeholders are replaced. It returns the URL if the region is

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
+
+	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
 // RegionNames returns an error for a reference that is neither a region in the global option of the Caddyfile nor a file
@@ -28,7 +30,7 @@ const regionExtension = ".region"
 
 // RegionName is the name of a region that is given by its file or URL: the base name without `.region`.
 func RegionName(file string) string {
-	if where, err := replaced(file); err == nil {
+	if where, err := options.Replace(file); err == nil {
 		file = where
 	}
 	if u, err := url.Parse(file); err == nil && u.Host != "" {

@@ -61,16 +61,20 @@ var mistypedCommands = map[string]string{
 		"'maps': access_token_ttl: 720h is not between 1s and 24h, at Broken:3",
 	"validate --config Broken --adapter caddyfile": `"adapting config using caddyfile: parsing caddyfile tokens for 'maps': access_token_ttl: 720h ` +
 		`is not between 1s and 24h, at Broken:3"}`,
-	"run --config Missing --adapter caddyfile": `"loading initial config: loading new config: maps app module: start: ` +
-		"region delaware: stat DIR/missing.region: no such file or directory: make it with `caddy maps build EXTRACT " +
-		"--output DIR/missing.region`\"}",
-	"run --config Directory --adapter caddyfile": `"loading initial config: loading new config: maps app module: start: ` +
-		`region delaware: open DIR: is a directory, not a regular file"}`,
-	"run --config Renamed --adapter caddyfile": `"loading initial config: loading new config: maps app module: start: ` +
-		`region delaware: DIR/renamed.region is not a region file of caddy-maps"}`,
+	"run --config Missing --adapter caddyfile":      `"loading initial config: loading new config: ` + missingRegion,
+	"validate --config Missing --adapter caddyfile": `"` + missingRegion,
+	"validate --config Directory --adapter caddyfile": `"loading maps app module: provision maps: ` +
+		`region delaware: open DIR: is a directory, not a regular file, at Directory:4"}`,
+	"validate --config Renamed --adapter caddyfile": `"loading maps app module: provision maps: ` +
+		"region delaware: DIR/renamed.region is not a region file of caddy-maps; replace it, or make it with " +
+		"`caddy maps build EXTRACT --output DIR/renamed.region`, at Renamed:4\"}",
 	"adapt --config Broken --adapter caddyfile": `"parsing caddyfile tokens for 'maps': access_token_ttl: 720h is not between 1s and 24h, at ` +
 		`Broken:3"}`,
 }
+
+const missingRegion = "loading maps app module: provision maps: region delaware: stat DIR/missing.region: no such file or " +
+	"directory; make it with `caddy maps build EXTRACT --output DIR/missing.region`, or write `awaited` if it comes later, " +
+	"at Missing:4\"}"
 
 // TestMistakesOnCommandLine compares what commands say last, before they exit with 1.
 func TestMistakesOnCommandLine(t *testing.T) {

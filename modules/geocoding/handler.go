@@ -70,16 +70,25 @@ func (*Handler) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "http.handlers.maps_reverse_geocode", New: func() caddy.Module { return new(Handler) }}
 }
 
+// UnmarshalJSON implements json.Unmarshaler. Its errors say where a mistake is.
+func (h *Handler) UnmarshalJSON(data []byte) error { return options.Decode(data, h) }
+
 // Provision loads the geocoders.
 func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	h.logger = ctx.Logger()
 	if err := h.check(); err != nil {
 		return err
 	}
+	if _, err := app.Prefix(ctx, "prefix", h.prefix.Path()); err != nil {
+		return err
+	}
+	if _, err := app.Prefix(ctx, "coverage", h.coverage.Path()); err != nil {
+		return err
+	}
 	if h.app, err = app.Get(ctx); err != nil {
 		return err
 	}
-	h.gate = app.NewGate("maps_reverse_geocode", account.ScopeReverseGeocoding, apierror.Platform, h.Public, h.logger)
+	h.gate = h.app.NewGate(ctx, account.ScopeReverseGeocoding, apierror.Platform, h.Public)
 	if len(h.GeocodersRaw) == 0 {
 		return nil // an error of Validate
 	}

@@ -29,6 +29,9 @@ func (*Local) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "maps.geocoders.local", New: func() caddy.Module { return new(Local) }}
 }
 
+// UnmarshalJSON implements json.Unmarshaler. Its errors say where a mistake is.
+func (g *Local) UnmarshalJSON(data []byte) error { return options.Decode(data, g) }
+
 var errNoRegion = errors.New("geocoder local needs the name of at least one region")
 
 // Provision finds the regions. Their files are opened when the app starts.

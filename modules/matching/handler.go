@@ -79,16 +79,19 @@ func (*Handler) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "http.handlers.maps_match", New: func() caddy.Module { return new(Handler) }}
 }
 
+// UnmarshalJSON implements json.Unmarshaler. Its errors say where a mistake is.
+func (h *Handler) UnmarshalJSON(data []byte) error { return options.Decode(data, h) }
+
 // Provision loads the matchers.
 func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	h.logger = ctx.Logger()
-	if h.prefix, err = request.ParsePrefix(cmp.Or(h.Prefix, defaultPrefix)); err != nil {
-		return options.Wrap("prefix", err)
+	if h.prefix, err = app.Prefix(ctx, "prefix", cmp.Or(h.Prefix, defaultPrefix)); err != nil {
+		return err
 	}
 	if h.app, err = app.Get(ctx); err != nil {
 		return err
 	}
-	h.gate = app.NewGate("maps_match", account.ScopeDirection, apierror.Routing, h.Public, h.logger)
+	h.gate = h.app.NewGate(ctx, account.ScopeDirection, apierror.Routing, h.Public)
 	h.setDefaults()
 	if h.offer, err = newOffer(h.Profile); err != nil {
 		return err

@@ -30,6 +30,9 @@ func (*Local) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "maps.matchers.local", New: func() caddy.Module { return new(Local) }}
 }
 
+// UnmarshalJSON implements json.Unmarshaler. Its errors say where a mistake is.
+func (m *Local) UnmarshalJSON(data []byte) error { return options.Decode(data, m) }
+
 var errNoRegion = errors.New("matcher local needs the name of at least one region")
 
 // Provision finds the regions. Their files are opened when the app starts.

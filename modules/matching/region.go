@@ -59,6 +59,9 @@ func (*RegionMatcher) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "http.matchers.maps_region", New: func() caddy.Module { return new(RegionMatcher) }}
 }
 
+// UnmarshalJSON implements json.Unmarshaler. Its errors say where a mistake is.
+func (m *RegionMatcher) UnmarshalJSON(data []byte) error { return options.Decode(data, m) }
+
 // Provision finds the regions. Their files are opened when the app starts. Without regions, the app is not needed.
 func (m *RegionMatcher) Provision(ctx caddy.Context) (err error) {
 	m.admission, m.release = app.AcquireAdmission()
@@ -72,7 +75,7 @@ func (m *RegionMatcher) Provision(ctx caddy.Context) (err error) {
 	}
 	if len(m.Regions) > 0 {
 		if m.regions, err = app.LookupRegions(ctx, m.Regions); err != nil {
-			return fmt.Errorf("maps_region: %w", err)
+			return options.Located("maps_region", fmt.Errorf("maps_region: %w", err))
 		}
 	}
 	return nil

@@ -19,15 +19,20 @@ func Module(d *caddyfile.Dispenser, namespace, key string) (any, json.RawMessage
 	}
 	name := d.Val()
 	if _, err := caddy.GetModule(namespace + "." + name); err != nil {
-		var names []string
-		for _, module := range caddy.GetModules(namespace) {
-			names = append(names, module.ID.Name())
-		}
-		return nil, nil, fmt.Errorf("%q is not known; %s", name, text.DidYouMean(name, names))
+		return nil, nil, fmt.Errorf("%q is not known; %s", name, modulesIn(namespace, name))
 	}
 	module, err := caddyfile.UnmarshalModule(d, namespace+"."+name)
 	if err != nil {
 		return nil, nil, positioned{err} // Caddy's own errors have a line too
 	}
 	return module, caddyconfig.JSONModuleObject(module, key, name, nil), nil
+}
+
+// modulesIn lists the modules in a namespace, with the one first that was probably meant.
+func modulesIn(namespace, given string) string {
+	var names []string
+	for _, module := range caddy.GetModules(namespace) {
+		names = append(names, module.ID.Name())
+	}
+	return text.DidYouMean(given, names)
 }

@@ -32,6 +32,7 @@ type Option struct {
 // owner.
 func Block(d *caddyfile.Dispenser, owner string, check func() error, known ...Option) error {
 	head := *d
+	remember(d, owner)
 	if d.NextArg() {
 		return WithLine(d, fmt.Errorf("%s: unexpected argument %q", owner, d.Val()))
 	}
@@ -47,6 +48,7 @@ func Block(d *caddyfile.Dispenser, owner string, check func() error, known ...Op
 				option.Name, owner, first.Line()))
 		}
 		seen[option.Name] = here
+		remember(d, owner+" "+option.Name)
 		if err := option.read(d); err != nil {
 			return WithLine(&here, err)
 		}
@@ -98,7 +100,11 @@ func unknown(owner, given string, known []Option) error {
 	for i, option := range known {
 		names[i] = option.Name
 	}
-	return fmt.Errorf("unknown option of %s: %s; %s", owner, given, text.DidYouMean(given, names))
+	hint := text.DidYouMean(given, names)
+	if strings.HasPrefix(given, "maps_") || strings.HasPrefix(given, "handle") {
+		hint += "; is a closing brace missing above?"
+	}
+	return fmt.Errorf("unknown option of %s: %s; %s", owner, given, hint)
 }
 
 // ErrCount is returned by Read for too few or too many arguments.

@@ -120,6 +120,55 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+type shed struct {
+	Length int     `json:"length,omitempty"`
+	Height float64 `json:"height,omitempty"`
+}
+
+type garden struct {
+	shed
+	Trees []*tree `json:"trees,omitempty"`
+	Owner *struct {
+		Name string `json:"name"`
+	} `json:"owner,omitempty"`
+	Beds   map[string][]int `json:"beds,omitempty"`
+	Water  caddy.Duration   `json:"water,omitempty"`
+	Hidden string
+}
+
+type tree struct {
+	Fruit string `json:"fruit,omitempty"`
+	Old   *bool  `json:"old,omitempty"`
+}
+
+func TestDecode(t *testing.T) {
+	var g garden
+	err := options.Decode([]byte(`{"length":3,"height":2.5,"trees":[{"fruit":"pear","old":false}],"beds":{"north":[1,2]},
+		"water":"1d","owner":{"name":"Ann"}}`), &g)
+	if err != nil || g.Length != 3 || g.Height != 2.5 || g.Trees[0].Fruit != "pear" || *g.Trees[0].Old ||
+		g.Beds["north"][1] != 2 || time.Duration(g.Water) != 24*time.Hour || g.Owner.Name != "Ann" {
+		t.Fatalf("%+v, %v", g, err)
+	}
+	const known = "It is one of length, height, trees, owner, beds, water"
+	for text, want := range map[string]string{
+		`{"lenght":3}`:              "lenght: unknown field; did you mean length? " + known,
+		`{"Length":3}`:              "Length: unknown field; did you mean length? " + known,
+		`{"Hidden":"x"}`:            "Hidden: unknown field; i" + known[1:],
+		`{"trees":[{},{"frut":1}]}`: "trees.1.frut: unknown field; did you mean fruit? It is one of fruit, old",
+		`{"trees":[{"old":1}]}`:     "trees.0.old: must be true or false, without quotes",
+		`{"beds":{"north":["a"]}}`:  "beds.north.0: must be a whole number, without quotes",
+		`{"owner":"Ann"}`:           "owner: must be an object, in braces",
+		`{"water":"soon"}`:          `water: must be a duration, such as "90s", "15m", "12h" or "30d"`,
+		`{"height":"2m"}`:           "height: must be a number, without quotes",
+		`{"beds":[]}`:               "beds: must be an object, in braces",
+		`7`:                         "must be an object, in braces",
+	} {
+		if err := options.Decode([]byte(text), new(garden)); err == nil || err.Error() != want {
+			t.Errorf("%s\n got %v\nwant %s", text, err, want)
+		}
+	}
+}
+
 func TestFormatDuration(t *testing.T) {
 	for text, want := range map[string]string{"24h": "24h", "15m": "15m", "90s": "1m30s", "1h30m": "1h30m", "10s": "10s"} {
 		parsed, err := time.ParseDuration(text)

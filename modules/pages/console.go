@@ -39,10 +39,13 @@ func (*Console) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "http.handlers.maps_console", New: func() caddy.Module { return new(Console) }}
 }
 
+// UnmarshalJSON implements json.Unmarshaler. Its errors say where a mistake is.
+func (c *Console) UnmarshalJSON(data []byte) error { return options.Decode(data, c) }
+
 // Provision reads how users sign in, and the files of the page.
 func (c *Console) Provision(ctx caddy.Context) (err error) {
-	if c.prefix, err = request.ParsePrefix(cmp.Or(c.Prefix, defaultConsolePrefix)); err != nil {
-		return options.Wrap("prefix", err)
+	if c.prefix, err = app.Prefix(ctx, "prefix", cmp.Or(c.Prefix, defaultConsolePrefix)); err != nil {
+		return err
 	}
 	app, err := app.Get(ctx)
 	if err != nil {

@@ -44,10 +44,13 @@ func (*Docs) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "http.handlers.maps_docs", New: func() caddy.Module { return new(Docs) }}
 }
 
+// UnmarshalJSON implements json.Unmarshaler. Its errors say where a mistake is.
+func (d *Docs) UnmarshalJSON(data []byte) error { return options.Decode(data, d) }
+
 // Provision reads the files of the page.
-func (d *Docs) Provision(caddy.Context) (err error) {
-	if d.prefix, err = request.ParsePrefix(cmp.Or(d.Prefix, defaultDocsPrefix)); err != nil {
-		return options.Wrap("prefix", err)
+func (d *Docs) Provision(ctx caddy.Context) (err error) {
+	if d.prefix, err = app.Prefix(ctx, "prefix", cmp.Or(d.Prefix, defaultDocsPrefix)); err != nil {
+		return err
 	}
 	// The images in Swagger UI's style sheet are data: URLs.
 	d.page, err = newPage(contentPolicy{images: []string{"data:"}}, sharedFiles(), fileSet{fs: embedded("docs")})

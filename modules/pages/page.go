@@ -23,6 +23,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
 	"github.com/mapsedge/caddy-maps/internal/web/apierror"
 	"github.com/mapsedge/caddy-maps/internal/web/request"
 )
@@ -206,16 +208,21 @@ func (p *page) setHeaders(h http.Header) {
 }
 
 // serve responds with the file at rest, the request's path below the page (request.Prefix.Below). The address of the
-// page without its final slash is redirected, so that relative addresses work. Errors are in the platform style.
+// page without its final slash, as the client sees it, is redirected, so that relative addresses work. Errors are in
+// the platform style.
 func (p *page) serve(w http.ResponseWriter, r *http.Request, rest string) {
 	p.setHeaders(w.Header())
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		apierror.Platform.Write(w, apierror.MethodNotAllowed(http.MethodGet, http.MethodHead))
 		return
 	}
-	if rest == "" && !strings.HasSuffix(r.URL.Path, "/") {
+	address := r.URL.Path
+	if original, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request); ok {
+		address = original.URL.Path // handle_path makes /console and /console/ the same
+	}
+	if rest == "" && !strings.HasSuffix(address, "/") {
 		// Relative, so that it is correct behind a proxy that serves the page at another path.
-		w.Header().Set("Location", path.Base(r.URL.Path)+"/")
+		w.Header().Set("Location", path.Base(address)+"/")
 		w.WriteHeader(http.StatusPermanentRedirect)
 		return
 	}

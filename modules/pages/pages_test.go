@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
+	"path"
 	"strings"
 	"testing"
 
@@ -38,7 +39,8 @@ func TestFiles(t *testing.T) {
 	cfg.Maps += "\n" + loginConfig
 	cfg.Site = "handle /console/* {\nmaps_console\n}\nhandle /docs/* {\nmaps_docs\n}\n" +
 		"handle /moved/console/* {\nmaps_console {\nprefix /moved/console\n}\n}\n" +
-		"handle /moved/docs/* {\nmaps_docs {\nprefix /moved/docs\n}\n}\n" + playground
+		"handle /moved/docs/* {\nmaps_docs {\nprefix /moved/docs\n}\n}\n" +
+		"handle_path /below/console* {\nmaps_console {\nprefix /\n}\n}\n" + playground
 	if err := s.Load(cfg); err != nil {
 		t.Fatal(err)
 	}
@@ -62,6 +64,11 @@ func TestFiles(t *testing.T) {
 		{"GET", "/playgrounds/", 404, none, "not found"},
 		{"GET", "/playground/shared/", 404, none, "not found"},
 		{"GET", "/playground", 308, "", ""},
+		{"GET", "/below/console", 308, "", ""},
+		{"GET", "/below/console?x=/", 308, "", ""},
+		{"GET", "/below/console/", 200, html, "<!doctype html>"},
+		{"GET", "/below/console/console.js", 200, js, "import"},
+		{"GET", "/below/console/none", 404, none, "not found"},
 		{"GET", "/", 404, none, "not found"},
 		{"GET", "/console/", 200, html, "<!doctype html>"},
 		{"HEAD", "/console/", 200, html, ""},
@@ -88,7 +95,7 @@ func TestFiles(t *testing.T) {
 		}
 		images, connect, trusted := "'self' data: blob:", "'self'", ""
 		switch {
-		case strings.Contains(test.path, "/console/"):
+		case strings.Contains(test.path, "/console"):
 			images, connect = "'self'", "'self' https://token.example.com"
 			trusted = "; require-trusted-types-for 'script'; trusted-types 'none'"
 		case strings.Contains(test.path, "/docs/"):
@@ -109,7 +116,8 @@ func TestFiles(t *testing.T) {
 		if allow := h.Get("Allow"); (allow == "GET, HEAD") != (a.Status == 405) {
 			t.Errorf("%s: Allow %q", test.path, allow)
 		}
-		if location := h.Get("Location"); (location == "playground/") != (a.Status == 308) {
+		address, _, _ := strings.Cut(test.path, "?")
+		if location := h.Get("Location"); (location == path.Base(address)+"/") != (a.Status == 308) {
 			t.Errorf("%s: Location %q", test.path, location)
 		}
 	}

@@ -78,11 +78,14 @@ func (*Playground) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "http.handlers.maps_playground", New: func() caddy.Module { return new(Playground) }}
 }
 
+// UnmarshalJSON implements json.Unmarshaler. Its errors say where a mistake is.
+func (p *Playground) UnmarshalJSON(data []byte) error { return options.Decode(data, p) }
+
 // Provision finds the region and makes the page.
 func (p *Playground) Provision(ctx caddy.Context) (err error) {
 	p.logger = ctx.Logger()
-	if p.prefix, err = request.ParsePrefix(cmp.Or(p.Prefix, defaultPlaygroundPrefix)); err != nil {
-		return options.Wrap("prefix", err)
+	if p.prefix, err = app.Prefix(ctx, "prefix", cmp.Or(p.Prefix, defaultPlaygroundPrefix)); err != nil {
+		return err
 	}
 	if p.app, err = app.Get(ctx); err != nil {
 		return err
@@ -94,6 +97,7 @@ func (p *Playground) Provision(ctx caddy.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	p.app.ShowTiles(ctx, cmp.Or(p.Tiles, defaultTiles))
 	p.guests = newWindow(time.Now)
 	p.page, err = p.makePage(region.Name())
 	return err

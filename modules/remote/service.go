@@ -34,6 +34,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/web/admission"
 	"github.com/mapsedge/caddy-maps/internal/web/apierror"
 	"github.com/mapsedge/caddy-maps/modules/app"
+	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
 // Defaults of a Service.
@@ -102,7 +103,7 @@ func (s *Service) Open(ctx caddy.Context, p Protocol) error {
 	s.inFlight = admission.NewBudget(int64(s.MaxInFlight), 0, s.app.Metrics().Overloaded.Inc)
 	var h reverseproxy.Handler
 	if len(s.ProxyRaw) > 0 {
-		if err := caddy.StrictUnmarshalJSON(s.ProxyRaw, &h); err != nil {
+		if err := options.Decode(s.ProxyRaw, &h); err != nil {
 			return fmt.Errorf("reverse_proxy: %w", err)
 		}
 	}

@@ -31,6 +31,9 @@ func (*Errors) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "http.handlers.maps_errors", New: func() caddy.Module { return new(Errors) }}
 }
 
+// UnmarshalJSON implements json.Unmarshaler. Its errors say where a mistake is.
+func (e *Errors) UnmarshalJSON(data []byte) error { return options.Decode(data, e) }
+
 // ServeHTTP implements caddyhttp.MiddlewareHandler.
 func (*Errors) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	failed, ok := r.Context().Value(caddyhttp.ErrorCtxKey).(error)

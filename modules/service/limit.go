@@ -38,6 +38,9 @@ func (*Limit) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "http.handlers.maps_limit", New: func() caddy.Module { return new(Limit) }}
 }
 
+// UnmarshalJSON implements json.Unmarshaler. Its errors say where a mistake is.
+func (l *Limit) UnmarshalJSON(data []byte) error { return options.Decode(data, l) }
+
 // Provision acquires the counts.
 func (l *Limit) Provision(ctx caddy.Context) (err error) {
 	if l.app, err = app.Get(ctx); err != nil {

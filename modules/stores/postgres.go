@@ -53,17 +53,19 @@ func (*Postgres) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "maps.stores.postgres", New: func() caddy.Module { return new(Postgres) }}
 }
 
+// UnmarshalJSON implements json.Unmarshaler. Its errors say where a mistake is.
+func (m *Postgres) UnmarshalJSON(data []byte) error { return options.Decode(data, m) }
+
 // Provision parses the connection string. It does not connect, so that a configuration can be checked anywhere.
 func (m *Postgres) Provision(caddy.Context) error {
 	if err := m.checkWritten(); err != nil {
 		return err
 	}
-	repl := caddy.NewReplacer()
-	dsn, err := repl.ReplaceOrErr(m.DSN, true, true)
+	dsn, err := options.Replace(m.DSN)
 	if err != nil {
 		return fmt.Errorf("store postgres: connection string: %w", err) // names only the placeholder
 	}
-	password, err := repl.ReplaceOrErr(m.Password, true, true)
+	password, err := options.Replace(m.Password)
 	if err != nil {
 		return options.Wrap("password", err)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/access/store"
 	"github.com/mapsedge/caddy-maps/internal/base/files"
+	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
 func init() { caddy.RegisterModule(new(SQLite)) }
@@ -39,6 +40,9 @@ type SQLite struct {
 func (*SQLite) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "maps.stores.sqlite", New: func() caddy.Module { return new(SQLite) }}
 }
+
+// UnmarshalJSON implements json.Unmarshaler. Its errors say where a mistake is.
+func (m *SQLite) UnmarshalJSON(data []byte) error { return options.Decode(data, m) }
 
 // Provision resolves the path. It opens and creates nothing, so that a configuration can be checked beside a running
 // server.

@@ -66,11 +66,14 @@ func (*Handler) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "http.handlers.maps_tiles", New: func() caddy.Module { return new(Handler) }}
 }
 
+// UnmarshalJSON implements json.Unmarshaler. Its errors say where a mistake is.
+func (h *Handler) UnmarshalJSON(data []byte) error { return options.Decode(data, h) }
+
 // Provision finds the regions. Their files are opened when the app starts.
 func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	h.logger = ctx.Logger()
-	if h.prefix, err = request.ParsePrefix(cmp.Or(h.Prefix, defaultPrefix)); err != nil {
-		return options.Wrap("prefix", err)
+	if h.prefix, err = app.Prefix(ctx, "prefix", cmp.Or(h.Prefix, defaultPrefix)); err != nil {
+		return err
 	}
 	if err := h.check(); err != nil {
 		return err
@@ -78,6 +81,7 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	if h.app, err = app.Get(ctx); err != nil {
 		return err
 	}
+	h.app.ServeTiles(ctx, h.prefix)
 	found, err := app.LookupRegions(ctx, h.Regions)
 	if err != nil {
 		return err
@@ -87,7 +91,7 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 		h.regions[r.Name()] = r
 		h.app.NeedMap(r)
 	}
-	h.gate = app.NewGate("maps_tiles", account.ScopeTile, apierror.Platform, h.Public, h.logger)
+	h.gate = h.app.NewGate(ctx, account.ScopeTile, apierror.Platform, h.Public)
 	h.cache, err = acquireCache(h.Cache)
 	return err
 }

@@ -36,6 +36,9 @@ func (*Geocoder) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "maps.geocoders.nominatim", New: func() caddy.Module { return new(Geocoder) }}
 }
 
+// UnmarshalJSON implements json.Unmarshaler. Its errors say where a mistake is.
+func (g *Geocoder) UnmarshalJSON(data []byte) error { return options.Decode(data, g) }
+
 // Provision opens the proxy to the servers.
 func (g *Geocoder) Provision(ctx caddy.Context) error {
 	// Connections are kept alive. The usual servers (nginx, gunicorn, one process of uvicorn) send at once. For uvicorn

@@ -55,6 +55,9 @@ func (*Matcher) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "maps.matchers.valhalla", New: func() caddy.Module { return new(Matcher) }}
 }
 
+// UnmarshalJSON implements json.Unmarshaler. Its errors say where a mistake is.
+func (m *Matcher) UnmarshalJSON(data []byte) error { return options.Decode(data, m) }
+
 // Provision opens the proxy to the servers.
 func (m *Matcher) Provision(ctx caddy.Context) error {
 	if m.Costing == "" {
