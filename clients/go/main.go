@@ -27,10 +27,7 @@ func main() {
 	check(err)
 	c.signIn()
 
-	account := c.create(maps.NewAccount{
-		Platform: maps.PlatformWEB,
-		Scopes:   maps.Scopes{maps.ScopeTILE, maps.ScopeDIRECTION, maps.ScopeREVERSEGEOCODING},
-	})
+	account := c.create(maps.NewAccount{Scopes: maps.Scopes{"TILE", "DIRECTION", "REVERSEGEOCODING"}})
 	client, err := newClient(c.site, account.ClientToken, account.ServerToken)
 	check(err)
 	places(ctx, client)
@@ -101,7 +98,7 @@ func (c *cycle) create(account maps.NewAccount) maps.CreatedAccount {
 
 // usage waits until the requests of the account are counted.
 func (c *cycle) usage(account string) {
-	step, scope := maps.UsageStepDay, maps.ScopeDIRECTION
+	step, scope := maps.UsageStepDay, "DIRECTION"
 	for range 50 {
 		resp, err := c.user.GetUsageWithResponse(c.ctx, &maps.GetUsageParams{Account: &account, Step: &step, Scope: &scope})
 		check(err)
@@ -120,7 +117,7 @@ func (c *cycle) usage(account string) {
 // quota lets the account use no more than it has used: 429, in both families of errors.
 func (c *cycle) quota(account string, client *maps.ClientWithResponses) {
 	quotas := maps.Quotas{{
-		Scope: maps.QuotaScopeAsterisk, Unit: maps.QuotaUnitRequests, Window: maps.QuotaWindowMonth, Limit: 1,
+		Scope: "*", Unit: maps.QuotaUnitRequests, Window: maps.QuotaWindowMonth, Limit: 1,
 	}}
 	c.update(account, maps.AccountChange{Quotas: &quotas})
 	reverse, err := client.ReverseGeocodeWithResponse(c.ctx, &maps.ReverseGeocodeParams{Lat: 39.1573, Lon: -75.5197})
@@ -139,13 +136,13 @@ func (c *cycle) quota(account string, client *maps.ClientWithResponses) {
 
 // scopes takes one away, and gives it back.
 func (c *cycle) scopes(account string, client *maps.ClientWithResponses) {
-	c.update(account, maps.AccountChange{Scopes: &maps.Scopes{maps.ScopeDIRECTION}})
+	c.update(account, maps.AccountChange{Scopes: &maps.Scopes{"DIRECTION"}})
 	resp, err := client.GetCoverageWithResponse(c.ctx)
 	check(err)
 	if resp.JSON403 == nil || resp.JSON403.Code != maps.ForbiddenErrorCodeINSUFFICIENTSCOPE {
 		fail("without the scope: %s: %s", resp.Status(), resp.Body)
 	}
-	c.update(account, maps.AccountChange{Scopes: &maps.Scopes{maps.ScopeDIRECTION, maps.ScopeREVERSEGEOCODING}})
+	c.update(account, maps.AccountChange{Scopes: &maps.Scopes{"DIRECTION", "REVERSEGEOCODING"}})
 }
 
 func (c *cycle) update(account string, change maps.AccountChange) {

@@ -172,7 +172,7 @@ func (c *cycle) operation() {
 		fail("regions: %s: %s", regions.Status(), regions.Body)
 	}
 	exact(regions.JSON200, regions.Body)
-	limit := admin.Quota{Scope: admin.QuotaScopeAsterisk, Unit: admin.QuotaUnitUnits, Window: admin.QuotaWindowMonth,
+	limit := admin.Quota{Scope: "*", Unit: admin.QuotaUnitUnits, Window: admin.QuotaWindowMonth,
 		Limit: math.MaxInt32 + 1}
 	quotas, err := c.admin.SetQuotasWithResponse(c.ctx, organization, admin.QuotasRequest{Quotas: []admin.Quota{limit}})
 	check(err)

@@ -165,7 +165,7 @@ func TestValidation(t *testing.T) {
 		{`{"platform":"WEB","scopes":["TILE"],"owner":"me"}`, "owner: unknown field"},
 		{`{"platform":"WEB","scopes":["TILE"],"Status":"ACTIVE"}`, "Status: unknown field"},
 		{`{"platform":"WEB","scopes":["TILE"],"platform":"WEB"}`, "platform: appears more than once"},
-		{`{"platform":"LINUX","scopes":["TILE"]}`, "platform: must be WEB, ANDROID, IOS or DESKTOP"},
+		{`{"platform":"LINUX","scopes":["TILE"]}`, "platform: must be WEB, ANDROID, IOS, DESKTOP or empty"},
 		{`{"platform":null,"scopes":["TILE"]}`, "platform: must be a string"},
 		{`{"platform":"WEB","scopes":["TILE"],"isAdmin":"true"}`, "isAdmin: must be true or false"},
 		{`{"platform":"WEB","scopes":["TILE"],"description":7}`, "description: must be a string"},
@@ -204,7 +204,6 @@ func TestValidation(t *testing.T) {
 		check(t, http.MethodPost, path, tc.body, tc.want)
 		check(t, http.MethodPatch, path+"/"+acc.ID, tc.body, tc.want)
 	}
-	check(t, http.MethodPost, path, `{"scopes":["TILE"]}`, "platform: missing")
 	check(t, http.MethodPost, path, `{"platform":"WEB"}`, "scopes: missing")
 	check(t, http.MethodPost, path, `{"platform":"WEB","scopes":["TILE"],"status":"REVOKED"}`,
 		"status: a new account is ACTIVE or SUSPENDED")

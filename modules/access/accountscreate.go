@@ -29,7 +29,7 @@ func (a *Accounts) create(c *call) error {
 	if err := request.ReadObject(c.r, request.SmallBody, &memory, &f); err != nil {
 		return err
 	}
-	if err := cmp.Or(f.check(), f.complete()); err != nil {
+	if err := cmp.Or(f.check(a.app.AllowedScopes()), f.complete()); err != nil {
 		return apierror.FailedValidation(err.Error())
 	}
 	at := c.now()
@@ -65,8 +65,6 @@ func (a *Accounts) create(c *call) error {
 // complete checks what a new account must have.
 func (f *fields) complete() error {
 	switch {
-	case f.Platform == nil:
-		return errors.New("platform: missing")
 	case f.Scopes == nil:
 		return errors.New("scopes: missing")
 	case f.Status != nil && f.Status.Final():

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -24,10 +25,11 @@ type fields struct {
 	Restrictions *account.Restrictions `json:"restrictions"`
 }
 
-// check validates the values. Its errors begin with the name of the field and are shown to the client.
-func (f *fields) check() error {
+// check validates the values, with the scopes that accounts can have. Its errors begin with the name of the field and
+// are shown to the client.
+func (f *fields) check(allowed account.ScopeSet) error {
 	if f.Platform != nil && !f.Platform.Valid() {
-		return errors.New("platform: must be WEB, ANDROID, IOS or DESKTOP")
+		return errors.New("platform: must be WEB, ANDROID, IOS, DESKTOP or empty")
 	}
 	if f.Description != nil {
 		if err := checkDescription(*f.Description); err != nil {
@@ -35,7 +37,7 @@ func (f *fields) check() error {
 		}
 	}
 	if f.Scopes != nil {
-		if err := checkScopes(*f.Scopes); err != nil {
+		if err := f.Scopes.Check(allowed); err != nil {
 			return fmt.Errorf("scopes: %w", err)
 		}
 	}
@@ -43,7 +45,7 @@ func (f *fields) check() error {
 		return errors.New("status: must be ACTIVE, SUSPENDED or REVOKED")
 	}
 	if f.Quotas != nil {
-		if err := account.CheckQuotas(*f.Quotas); err != nil {
+		if err := cmp.Or(account.CheckQuotas(*f.Quotas), account.CheckQuotaScopes(*f.Quotas, allowed)); err != nil {
 			return fmt.Errorf("quotas: %w", err)
 		}
 	}
@@ -61,24 +63,6 @@ func checkDescription(text string) error {
 		return fmt.Errorf("must be at most %d characters", maxDescription)
 	case strings.ContainsFunc(text, func(r rune) bool { return r == 0 || unicode.Is(unicode.Bidi_Control, r) }):
 		return errors.New("must contain neither U+0000 nor characters that control the direction of text")
-	}
-	return nil
-}
-
-func checkScopes(scopes account.Scopes) error {
-	if len(scopes) == 0 {
-		return errors.New("must not be empty")
-	}
-	var seen account.ScopeSet
-	for i, scope := range scopes {
-		switch set := scope.Set(); {
-		case set == 0:
-			return fmt.Errorf("element %d is none of %v", i, account.AllScopes)
-		case seen&set != 0:
-			return fmt.Errorf("%s appears more than once", scope)
-		default:
-			seen |= set
-		}
 	}
 	return nil
 }

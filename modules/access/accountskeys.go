@@ -23,13 +23,13 @@ type keyFields struct {
 	Origins     []string       `json:"origins"`
 }
 
-// check validates the values, except for whether the account has the scopes.
-func (f *keyFields) check() error {
+// check validates the values, with the scopes that accounts can have, except for whether the account has them.
+func (f *keyFields) check(allowed account.ScopeSet) error {
 	if err := checkDescription(f.Description); err != nil {
 		return fmt.Errorf("description: %w", err)
 	}
 	if f.Scopes != nil {
-		if err := checkScopes(f.Scopes); err != nil {
+		if err := f.Scopes.Check(allowed); err != nil {
 			return fmt.Errorf("scopes: %w", err)
 		}
 	}
@@ -51,7 +51,7 @@ func (a *Accounts) createKey(c *call) error {
 	if err := request.ReadObject(c.r, request.SmallBody, &memory, &f); err != nil {
 		return err
 	}
-	if err := f.check(); err != nil {
+	if err := f.check(a.app.AllowedScopes()); err != nil {
 		return apierror.FailedValidation(err.Error())
 	}
 	id, text := credential.NewPublishableKey(c.session.Store.Now())

@@ -19,7 +19,7 @@ func (a *Accounts) update(c *call) error {
 	if f == (fields{}) {
 		return apierror.FailedValidation("body: has no field to change")
 	}
-	if err := f.check(); err != nil {
+	if err := f.check(a.app.AllowedScopes()); err != nil {
 		return apierror.FailedValidation(err.Error())
 	}
 	if f.IsAdmin != nil {
@@ -56,7 +56,7 @@ func (a *Accounts) update(c *call) error {
 		if len(changed) > 0 {
 			acc.UpdatedAt = at
 		}
-		return len(changed) > 0 || acc.Holds != before.Holds, nil
+		return len(changed) > 0 || !acc.Holds.Equal(before.Holds), nil
 	})
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@
 package access
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -29,23 +30,26 @@ import (
 
 func init() { caddy.RegisterModule(new(Auth)) }
 
-// Auth lets requests with a valid access token or publishable key pass, and removes it before the next handler. It sets
-// these placeholders:
+// Auth lets requests with a valid access token or publishable key pass, and removes it before the next handler. These
+// placeholders tell an upstream who is calling. `header_up` also replaces what clients send in these headers:
 //
-// Placeholder | Description
-// ------------|------------
-// `{http.auth.user.id}` | The account of the client token or key
-// `{http.auth.user.organization}` | Its organization
-// `{http.auth.user.scopes}` | The scopes of the request, separated by spaces
-// `{http.auth.user.admin}` | Whether every account behind the token has `isAdmin`
-// `{http.maps.client_network}` | The client's IPv4 address, or the /64 network of its IPv6 address
+//	reverse_proxy 127.0.0.1:5000 {
+//	    header_up X-Maps-Account      {http.auth.user.id}           # the account of the client token or key
+//	    header_up X-Maps-Organization {http.auth.user.organization} # its organization
+//	    header_up X-Maps-Scopes       {http.auth.user.scopes}       # the token's scopes, separated by spaces
+//	    header_up X-Maps-Admin        {http.auth.user.admin}        # whether every account behind the token has isAdmin
+//	}
+//
+// `{http.maps.client_network}` is the client's IPv4 address, or the /64 network of its IPv6 address.
 //
 // If a valid token's request is refused for its scope, restrictions or quota, `{http.auth.candidate.id}` and
 // `{http.auth.candidate.organization}` are set instead.
 //
 // A request counts for the account of the client token under each scope, once even if several maps_auth name the scope.
 type Auth struct {
-	// The scopes that a request needs, all of them: TILE, MATRIX, ONM, DIRECTION, TSS, GEOCODING, REVERSEGEOCODING.
+	// The scopes that a request needs, all of them: TILE, MATRIX, ONM, DIRECTION, TSS, GEOCODING, REVERSEGEOCODING, and
+	// those that the app declares. Or `*` by itself, for any scope: the next handler decides. The handlers of maps do so,
+	// and refuse tokens that lack theirs. Such requests count under the scope `*`, so only quotas for `*` limit them.
 	// Required.
 	Scopes []string `json:"scopes,omitempty"`
 
@@ -80,7 +84,7 @@ type Auth struct {
 	logger  *zap.Logger
 	metrics *app.AuthResults
 	style   apierror.Style
-	scopes  account.ScopeSet
+	scopes  account.ScopeSet // or account.AnyScope
 	cors    *request.CORS
 	quotas  quotaKinds
 }
@@ -96,12 +100,15 @@ func (a *Auth) UnmarshalJSON(data []byte) error { return options.Decode(data, a)
 // Provision checks the configuration.
 func (a *Auth) Provision(ctx caddy.Context) error {
 	a.logger = ctx.Logger()
-	if err := a.parse(); err != nil {
-		return err
-	}
 	var err error
 	if a.app, err = app.Get(ctx); err != nil {
 		return err
+	}
+	if err := a.parse(a.app.ScopeNames()); err != nil {
+		return err
+	}
+	for _, name := range a.Scopes {
+		a.scopes |= account.Scope(name).Set()
 	}
 	a.app.AddGuard(ctx, a.scopes)
 	a.metrics = &a.app.Metrics().Auth
@@ -123,18 +130,20 @@ func (a *Auth) Cleanup() error {
 	return nil
 }
 
-// parse validates the configuration. UnmarshalCaddyfile calls it too, so that errors have a line.
-func (a *Auth) parse() error {
+// parse validates the configuration, with the names of the scopes that exist; nil accepts any. UnmarshalCaddyfile calls
+// it too, so that errors have a line.
+func (a *Auth) parse(known []string) error {
 	if len(a.Scopes) == 0 {
 		return errors.New("maps_auth needs at least one scope")
 	}
-	a.scopes = 0
 	for _, name := range a.Scopes {
-		scope := account.Scope(name).Set()
-		if scope == 0 {
-			return fmt.Errorf("unknown scope %q: %s", name, text.DidYouMean(name, scopeNames()))
+		switch {
+		case name == account.EveryScope && len(a.Scopes) > 1:
+			return errors.New("maps_auth *: any scope is enough, so there can be no other")
+		case name != account.EveryScope && known != nil && !slices.Contains(known, name):
+			return fmt.Errorf("unknown scope %q: %s; scopes of your own are declared with `scope` in the option `maps`", name,
+				text.DidYouMean(name, known))
 		}
-		a.scopes |= scope
 	}
 	var err error
 	if a.style, err = apierror.ParseStyle(a.ErrorStyle); err != nil {
@@ -154,14 +163,6 @@ func (a *Auth) parse() error {
 	a.cors, err = request.NewCORS(a.CORS, http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut,
 		http.MethodPatch, http.MethodDelete)
 	return options.Wrap("cors", err)
-}
-
-func scopeNames() []string {
-	names := make([]string, len(account.AllScopes))
-	for i, scope := range account.AllScopes {
-		names[i] = string(scope)
-	}
-	return names
 }
 
 // ServeHTTP implements caddyhttp.MiddlewareHandler.
@@ -215,6 +216,13 @@ func (a *Auth) unavailable(reason string) *refusal {
 	return &refusal{apierror.Unavailable(), reasonText(reason), a.metrics.Unavailable, app.ReasonUnavailable}
 }
 
+// lacks is the refusal of a token without the scopes that are needed, all of them; 0 for any scope.
+func (a *Auth) lacks(needed account.ScopeSet, who *credential.Identity) *refusal {
+	return &refusal{apierror.InsufficientScope(needed.String()),
+		reasonText(fmt.Sprintf("needs the scopes %q, has %q", cmp.Or(needed, account.AnyScope), who.Scopes)),
+		a.metrics.NoScope, app.ReasonNoScope}
+}
+
 // check authenticates a request and counts it, or returns why it may not pass. The caller must release the session.
 func (a *Auth) check(r *http.Request, out *response) *refusal {
 	token, err := request.FindToken(r.Header, r.URL.RawQuery, a.APIKeyQuery)
@@ -242,9 +250,10 @@ func (a *Auth) check(r *http.Request, out *response) *refusal {
 		return &refusal{apierror.Unauthorized(true), reasonText(err.Error()), a.metrics.Invalid, app.ReasonFor(err)}
 	case err != nil:
 		return a.unavailable(err.Error())
-	case !who.Scopes.Has(a.scopes):
-		return &refusal{apierror.InsufficientScope(a.scopes.String()),
-			reasonText(fmt.Sprintf("needs the scopes %q, has %q", a.scopes, who.Scopes)), a.metrics.NoScope, app.ReasonNoScope}
+	case a.scopes == account.AnyScope && who.Scopes == 0:
+		return a.lacks(0, who)
+	case a.scopes != account.AnyScope && !who.Scopes.Has(a.scopes):
+		return a.lacks(a.scopes, who)
 	}
 	if reason, violated := app.CheckRestrictions(who.Restrictions, r); violated {
 		return &refusal{apierror.Restricted(), reason, a.metrics.Restricted, reason}

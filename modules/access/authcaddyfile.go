@@ -1,28 +1,45 @@
 package access
 
 import (
+	"slices"
+
+	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
-	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/mapsedge/caddy-maps/internal/access/account"
 	"github.com/mapsedge/caddy-maps/modules/app"
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
 func init() {
-	httpcaddyfile.RegisterHandlerDirective("maps_auth", parseAuth)
+	httpcaddyfile.RegisterDirective("maps_auth", parseAuth)
 	// Before rewrites, which could drop the parameter, and before handlers that need to know the account.
 	httpcaddyfile.RegisterDirectiveOrder("maps_auth", httpcaddyfile.Before, "method")
 }
 
-func parseAuth(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
+func parseAuth(h httpcaddyfile.Helper) (routes []httpcaddyfile.ConfigValue, err error) {
+	var matcher caddy.ModuleMap
+	h.Next() // the directive's name
+	// Caddy takes a first argument * for a matcher. As the only one, it is the scope.
+	if args := h.RemainingArgs(); !slices.Equal(args, []string{account.EveryScope}) {
+		h.Reset()
+		h.Next()
+		if matcher, err = h.ExtractMatcherSet(); err != nil {
+			return nil, err
+		}
+	}
+	h.Reset()
 	a := new(Auth)
-	return a, a.UnmarshalCaddyfile(h.Dispenser)
+	if err := a.unmarshal(h.Dispenser, app.ScopeNamesOf(h)); err != nil {
+		return nil, err
+	}
+	return h.NewRoute(matcher, a), nil
 }
 
 // UnmarshalCaddyfile reads the directive:
 //
-//	maps_auth [<matcher>] <SCOPE> [<SCOPE>...] {
+//	maps_auth [<matcher>] <SCOPE>...|* {
 //	    api_key_query <name>...
 //	    error_style   platform|routing
 //	    forward_token
@@ -31,7 +48,8 @@ func parseAuth(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 //	    limit         <events> <window> [<name>]
 //	}
 //
-// It runs before `method`, `rewrite` and `uri`, which could drop the query parameter. Example:
+// It runs before `method`, `rewrite` and `uri`, which could drop the query parameter. `*` accepts a token with any scope:
+// as the only argument it is no matcher. Example:
 //
 //	handle /api/v1/route {
 //	    maps_auth DIRECTION {
@@ -40,7 +58,7 @@ func parseAuth(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 //	        cors          https://app.example.com
 //	    }
 //	    reverse_proxy 127.0.0.1:5000 {
-//	        header_up X-Account {http.auth.user.id}
+//	        header_up X-Maps-Account {http.auth.user.id}
 //	    }
 //	}
 //
@@ -53,9 +71,13 @@ func parseAuth(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 //	    reverse_proxy 127.0.0.1:5000
 //	}
 func (a *Auth) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	return a.unmarshal(d, nil)
+}
+
+func (a *Auth) unmarshal(d *caddyfile.Dispenser, known []string) error {
 	d.Next() // the directive's name
 	a.Scopes = d.RemainingArgs()
-	return options.Block(d, "maps_auth", a.parse,
+	return options.Block(d, "maps_auth", func() error { return a.parse(known) },
 		options.Option{Name: "api_key_query", Args: "<name>...", Read: options.Words(&a.APIKeyQuery),
 			Repeats: true},
 		options.Option{Name: "error_style", Args: "platform|routing", Read: options.Text(&a.ErrorStyle)},

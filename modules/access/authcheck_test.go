@@ -13,13 +13,13 @@ import (
 const checkSite = `
 	handle /platform {
 		maps_auth DIRECTION TILE {
-			api_key_query apiKey
+			api_key_query apiKey accessToken
 		}
 		respond "passed"
 	}
 	handle /routing {
 		maps_auth DIRECTION TILE {
-			api_key_query apiKey
+			api_key_query apiKey accessToken
 			error_style routing
 		}
 		respond "passed"
@@ -79,6 +79,9 @@ func TestCheck(t *testing.T) {
 	}{
 		{"bearer", []string{"Bearer " + good.AccessToken}, "", passed, ""},
 		{"query", nil, "?apiKey=" + good.AccessToken, passed, ""},
+		{"another parameter", nil, "?accessToken=" + good.AccessToken + "&apiKey=", passed, ""},
+		{"two parameters", nil, "?accessToken=" + good.AccessToken + "&apiKey=" + good.AccessToken, invalidToken,
+			"two credentials"},
 		{"query, encoded", nil, "?a=1&%61piKey=" + strings.ReplaceAll(good.AccessToken, ".", "%2e"), passed, ""},
 		{"bearer and empty query", []string{"Bearer " + good.AccessToken}, "?apiKey=", passed, ""},
 		{"nothing", nil, "", noToken, "no token"},

@@ -176,6 +176,7 @@ func TestAuthCORS(t *testing.T) {
 		allow, allowMethods           string
 	}{
 		{"/some", app, "GET", "authorization", 204, app, "GET"},
+		{"/some", app, "GET", "authorization,x-device-id", 204, app, "GET"}, // as the origin service's SDK sends it
 		{"/some", app, "TRACE", "", 204, "", ""},
 		{"/some", foreign, "GET", "authorization", 204, "", ""},
 		{"/some", app, "", "", 401, app, ""}, // no preflight request
@@ -183,13 +184,13 @@ func TestAuthCORS(t *testing.T) {
 	} {
 		got := s.Do(http.MethodOptions, tc.path, "", "", "Origin", tc.origin,
 			"Access-Control-Request-Method", tc.method, "Access-Control-Request-Headers", tc.headers)
-		headers := ""
+		headers, age := "", ""
 		if tc.allowMethods != "" {
-			headers = tc.headers
+			headers, age = tc.headers, "7200"
 		}
 		if got.Status != tc.status || got.Header.Get("Access-Control-Allow-Origin") != tc.allow ||
 			got.Header.Get("Access-Control-Allow-Methods") != tc.allowMethods ||
-			got.Header.Get("Access-Control-Allow-Headers") != headers {
+			got.Header.Get("Access-Control-Allow-Headers") != headers || got.Header.Get("Access-Control-Max-Age") != age {
 			t.Errorf("%s %s of %s: %d %v", tc.method, tc.path, tc.origin, got.Status, got.Header)
 		}
 	}

@@ -74,8 +74,22 @@ func (o *response) placeholder(key string) (any, bool) {
 }
 
 // Allows implements app.Pass.
-func (o *response) Allows(scope account.ScopeSet) bool {
-	return o.auth.scopes.Has(scope) || o.outer != nil && o.outer.Allows(scope)
+func (o *response) Allows(scope account.ScopeSet) (bool, error) {
+	var lacking *refusal
+	for each := o; each != nil; each = each.outer {
+		switch {
+		case each.auth.scopes.Has(scope), each.auth.scopes == account.AnyScope && each.identity.Scopes.Has(scope):
+			return true, nil
+		case each.auth.scopes == account.AnyScope:
+			lacking = each.auth.lacks(scope, &each.identity)
+		}
+	}
+	if lacking == nil {
+		return false, nil
+	}
+	o.auth.app.Metrics().Refused(app.AuthHandler, lacking.kind)
+	o.auth.explain(o, lacking)
+	return false, lacking.response
 }
 
 // PublishableQuery implements app.Pass.

@@ -135,7 +135,7 @@ func deadAddress(t *testing.T) string {
 
 // stripSite has a path for each way in which a later handler or an upstream sees a request.
 func stripSite(web, fast, forward, dead string) string {
-	const authed = "maps_auth DIRECTION {\napi_key_query apiKey\n}\n"
+	const authed = "maps_auth DIRECTION {\napi_key_query apiKey accessToken\n}\n"
 	const seen = `respond "{http.request.orig_uri} {http.request.orig_uri.query} ` +
 		`{http.request.orig_uri.prefixed_query} {uri} {query} ` +
 		`{http.request.uri.prefixed_query} {http.request.uri.query.apiKey} {header.Authorization} {header.Referer}"`
@@ -174,6 +174,10 @@ func TestTokenIsStripped(t *testing.T) {
 			return s.Do(http.MethodGet, path+"?a=%7B1,2%7D&apiKey="+token+"&&b=x+y&c=%c3%a9", "", "",
 				"Referer", "https://app.example.com/map?x=1&apiKey="+token+"&y=2#apiKey="+token)
 		},
+		"accessToken": func(path string) modulestest.Response {
+			return s.Do(http.MethodGet, path+"?accessToken="+token+"&"+rest+"&apiKey=", "", "",
+				"Referer", "https://app.example.com/map?accessToken="+token+"&apiKey=#access%54oken="+token)
+		},
 		"query, encoded": func(path string) modulestest.Response {
 			return s.Do(http.MethodGet, path+"?api%4bey="+strings.ReplaceAll(token, "e", "%65")+"&"+rest, "", "",
 				"Referer", "https://app.example.com/?%61piKey="+strings.ReplaceAll(token, "e", "%65"))
@@ -187,7 +191,8 @@ func TestTokenIsStripped(t *testing.T) {
 		if text == "" {
 			t.Errorf("%s: nothing was seen", what)
 		}
-		for _, secret := range []string{token, strings.ReplaceAll(token, "e", "%65"), "apiKey", "api%4bey", "%61piKey"} {
+		for _, secret := range []string{token, strings.ReplaceAll(token, "e", "%65"), "apiKey", "api%4bey", "%61piKey",
+			"accessToken", "access%54oken"} {
 			if strings.Contains(text, secret) {
 				t.Errorf("%s shows %s: %s", what, secret, text)
 			}

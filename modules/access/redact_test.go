@@ -19,9 +19,9 @@ import (
 
 const (
 	format = `format filter {
-		request maps_redact apiKey
-		resp_headers maps_redact apiKey
-		uri maps_redact apiKey
+		request maps_redact apiKey accessToken
+		resp_headers maps_redact apiKey accessToken
+		uri maps_redact apiKey accessToken
 	}`
 	token = "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJzYV8wIn0.c2lnbmF0dXJl"
 )
@@ -74,7 +74,7 @@ func TestTokensInAddresses(t *testing.T) {
 	for _, path := range []string{"/", "/fail/", "/rewritten/a"} {
 		for _, query := range []string{
 			"?apiKey=" + token, "?a=1&apiKey=" + token + "&b=2", "?x=#&apiKey=" + token, "?%61piKey=" + token,
-			"?api%4bey=" + token,
+			"?api%4bey=" + token, "?accessToken=" + token, "?apiKey=&a=1&access%54oken=" + token,
 			"?x=%zz&apiKey=" + token, "?x=%zz&apiKey=%zz" + token, "?apiKey=x&apiKey=" + token, "?a;apiKey=" + token,
 			`?apiKey="` + token + `"`, "?to=%2F%3FapiKey%3D" + token, "?" + strings.Repeat("x", 2000) + "&apiKey=" + token,
 			"?" + strings.Repeat("x", 2040) + "&apiKey=" + token, "?a=\xff\xfe&apiKey=\xff" + token,
@@ -179,7 +179,7 @@ func TestOrdinaryRequest(t *testing.T) {
 // Caddy's filters on a part of the request work on what this one leaves, in an encoder that it wraps.
 func TestWrappedFilters(t *testing.T) {
 	s := start(t, `format filter {
-		request maps_redact apiKey
+		request maps_redact apiKey accessToken
 		wrap filter {
 			request>remote_ip ip_mask 16 32
 			request>headers>User-Agent delete

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"net/http"
 	"time"
 
@@ -61,7 +62,7 @@ func setQuotas(app *App, w http.ResponseWriter, r *http.Request) error {
 		return apierror.FailedValidation("quotas: missing")
 	}
 	quotas := *body.Quotas
-	if err := account.CheckQuotas(quotas); err != nil {
+	if err := cmp.Or(account.CheckQuotas(quotas), account.CheckQuotaScopes(quotas, app.AllowedScopes())); err != nil {
 		return apierror.FailedValidation("quotas: " + err.Error())
 	}
 	return withQuotas(app, w, r, func(session *Session, organization string) (account.Quotas, error) {

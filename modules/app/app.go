@@ -17,6 +17,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyevents"
 	"go.uber.org/zap"
 
+	"github.com/mapsedge/caddy-maps/internal/access/account"
 	"github.com/mapsedge/caddy-maps/internal/access/credential"
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
@@ -77,6 +78,12 @@ type App struct {
 	// The regions, by the names that handlers use. Default: none.
 	Regions map[string]*RegionConfig `json:"regions,omitempty"`
 
+	// The operator's own scopes, beside the service's seven: the purpose of each, by its name. They work like these:
+	// `maps_auth` requires them, and accounts have them. A name has 2 to 32 capital letters, digits and underscores, and
+	// begins with a letter; a purpose is a line of at most 200 characters, which the console shows. At most 50. Accounts
+	// keep a scope that is no longer declared, but it gives no right. Default: none.
+	Scopes map[string]string `json:"scopes,omitempty"`
+
 	// Who may manage accounts in addition to holders of user tokens that this server minted: users of an OpenID Connect
 	// provider, or of any other issuer that publishes a JWKS. Default: no one.
 	UserTokens *UserTokens `json:"user_tokens,omitempty"`
@@ -106,6 +113,8 @@ type App struct {
 
 	regions regionSet
 	places  places
+
+	guarded, public account.ScopeSet // the scopes of handlers that require them, and of those that are public
 
 	logChecks []func() (unredacted []string)
 }
@@ -189,6 +198,9 @@ func (a *App) configure() (err error) {
 		return err
 	}
 	a.config = a.effective.tokens
+	if err := a.declareScopes(); err != nil {
+		return err
+	}
 	a.config.KeyEncryptionKey, err = readKeyEncryptionKey(a.KeyEncryptionKey)
 	return options.Wrap("key_encryption_key", err)
 }

@@ -1,6 +1,8 @@
 package app
 
 import (
+	"encoding/json"
+
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
@@ -22,6 +24,15 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 		return nil, err
 	}
 	return httpcaddyfile.App{Name: "maps", Value: caddyconfig.JSON(app, nil)}, nil
+}
+
+// globalOption returns the global option of a directive's Caddyfile. It is read before all directives.
+func globalOption(h httpcaddyfile.Helper) *App {
+	app := new(App)
+	if option, ok := h.Option("maps").(httpcaddyfile.App); ok {
+		_ = json.Unmarshal(option.Value, app) // it was written by parseGlobalOption
+	}
+	return app
 }
 
 // UnmarshalCaddyfile reads the global option:
@@ -49,6 +60,7 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 //	        max_size  <size>
 //	        wait      <duration>
 //	    }
+//	    scope                <NAME> <purpose>
 //	    usage {
 //	        flush <duration>
 //	        hours <duration>
@@ -72,8 +84,8 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 //	    }
 //	}
 //
-// `region` may be repeated, and `header` within it. `awaited` is for a file that may appear later; all other options of
-// a region are for one that is fetched from a URL. Example:
+// `region` and `scope` may be repeated, and `header` within a region. `awaited` is for a file that may appear later; all
+// other options of a region are for one that is fetched from a URL. Example:
 //
 //	{
 //	    maps {
@@ -85,6 +97,7 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 //	            refresh 15m
 //	            header  Authorization "Bearer {env.MAPS_FILES_TOKEN}"
 //	        }
+//	        scope    ORDERS "orders of the shop"
 //	        user_tokens {
 //	            issuer        https://id.example.com
 //	            audience      maps-management
@@ -119,6 +132,7 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		options.Option{Name: "max_bodies_in_flight", Args: "<size>", Read: options.Size(&a.MaxBodiesInFlight)},
 		options.Option{Name: "max_wait", Args: "<duration>", Read: options.Duration(&a.MaxWait)},
 		options.Option{Name: "region", Args: "<name> <file>|<url>", Read: a.unmarshalRegion, Repeats: true},
+		options.Option{Name: "scope", Args: "<NAME> <purpose>", Read: a.unmarshalScope, Repeats: true},
 		options.Option{Name: "usage", Args: "{ … }", Read: func(d *caddyfile.Dispenser) error {
 			a.Usage = new(Usage)
 			return a.Usage.unmarshal(d)

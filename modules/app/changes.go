@@ -38,7 +38,7 @@ func (a *App) Record(c Change) {
 		zap.Strings("changed", c.Changed),
 		zap.String("status", string(c.Account.Status)),
 		zap.Bool("is_admin", c.Account.IsAdmin),
-		zap.Stringer("scopes", c.Account.Scopes.Set()),
+		zap.Stringer("scopes", c.Account.Scopes),
 		zap.String("remote_ip", c.RemoteIP))
 	a.shared.events.put(event{app: a, logger: a.logger, name: "maps.account." + c.Kind, data: map[string]any{
 		"account_id":   c.Account.ID,

@@ -68,6 +68,9 @@ func (a *App) settings() (s settings, err error) {
 	if err == nil {
 		err = options.Wrap("key_encryption_key", refuseLiteralKey(a.KeyEncryptionKey))
 	}
+	if err == nil {
+		err = options.Wrap("scopes", a.checkScopes())
+	}
 	if err == nil && a.UserTokens != nil {
 		err = options.Wrap("user_tokens", a.UserTokens.apply(t))
 	}

@@ -21,6 +21,7 @@ func TestMapHandlersFailClosed(t *testing.T) {
 	maps := "region delaware " + region
 	s := modulestest.Start(t, modulestest.Config{Maps: maps, Site: tokens})
 	_, token := s.Token("acme", "TILE DIRECTION REVERSEGEOCODING MATRIX")
+	_, lacking := s.Token("acme", "MATRIX")
 	for _, h := range []struct{ directive, block, scope, path, unknown, refusal string }{
 		{"maps_tiles", "delaware {\n%s\n}", "TILE", "/tiles/delaware.json", "/tiles/x", platform},
 		{"maps_match", "{\nmatcher local delaware\n%s\n}", "DIRECTION", "/api/route/matching/?path=[{39.16,-75.528},{39.16,-75.524}]",
@@ -36,6 +37,9 @@ func TestMapHandlersFailClosed(t *testing.T) {
 			{"its scope", "maps_auth " + h.scope + "\n" + h.directive + " " + closed, true},
 			{"its scope among others", "maps_auth MATRIX " + h.scope + "\n" + h.directive + " " + closed, true},
 			{"its scope further out", "route {\nmaps_auth " + h.scope + " {\nforward_token\n}\nmaps_auth MATRIX\n" +
+				h.directive + " " + closed + "\n}", true},
+			{"any scope", "maps_auth *\n" + h.directive + " " + closed, true},
+			{"any scope further out", "route {\nmaps_auth * {\nforward_token\n}\nmaps_auth MATRIX\n" +
 				h.directive + " " + closed + "\n}", true},
 			{"a fallback behind an error", "maps_auth " + h.scope + "\nerror 502\n}\nhandle_errors {\n" +
 				h.directive + " " + closed, true},
@@ -64,6 +68,15 @@ func TestMapHandlersFailClosed(t *testing.T) {
 				}
 				want := h.directive + " refuses requests that no maps_auth let through with the scope " + h.scope +
 					": write `maps_auth " + h.scope + "` in front of it, or `public` in its block"
+				if strings.HasPrefix(tc.name, "any scope") {
+					forbidden := map[string]string{platform: `{"error":"insufficient scope","code":"INSUFFICIENT_SCOPE"}`,
+						routing: `{"error":{"code":"InsufficientScope","message":"insufficient scope","status":403}}`}[h.refusal]
+					challenge := `Bearer error="insufficient_scope", scope="` + h.scope + `"`
+					got := s.Do(http.MethodGet, h.path, lacking, "")
+					if got.Status != 403 || got.Body != forbidden || got.Header.Get("WWW-Authenticate") != challenge {
+						t.Errorf("without the scope: %d %s %v", got.Status, got.Body, got.Header)
+					}
+				}
 				if said := strings.Count(s.Log()[before:], want); (said == 1) == tc.served || said > 1 {
 					t.Errorf("logged %d times", said)
 				}

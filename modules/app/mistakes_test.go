@@ -14,6 +14,7 @@ import (
 
 	_ "github.com/mapsedge/caddy-maps"
 	"github.com/mapsedge/caddy-maps/modules/modulestest"
+	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
 // mistake is a Caddyfile with something wrong in it, and what Caddy says of that.
@@ -27,7 +28,7 @@ type mistake struct {
 var mistakesInMaps = []mistake{
 	{"access_token_ttl 30d", 3, "access_token_ttl: 720h is not between 1s and 24h"},
 	{"access_token_ttl", 3, "access_token_ttl: wrong argument count; write access_token_ttl DURATION"},
-	{"access_token_tll 15m", 3, "unknown option of maps: access_token_tll; did you mean access_token_ttl? It is one of issuer, audience, store, signing_algorithm, key_encryption_key, key_rotation, access_token_ttl, refresh_token_ttl, max_grants, max_accounts, max_stale, max_bodies_in_flight, max_wait, region, usage, user_tokens"},
+	{"access_token_tll 15m", 3, "unknown option of maps: access_token_tll; did you mean access_token_ttl? It is one of issuer, audience, store, signing_algorithm, key_encryption_key, key_rotation, access_token_ttl, refresh_token_ttl, max_grants, max_accounts, max_stale, max_bodies_in_flight, max_wait, region, scope, usage, user_tokens"},
 	{"refresh_token_ttl 5m", 3, "refresh_token_ttl: 5m is shorter than access_token_ttl, 15m"},
 	{"key_rotation 1m", 3, "key_rotation: 1m is less than 1h"},
 	{"signing_algorithm RS256", 3, `signing_algorithm: "RS256" is not known; did you mean ES256? It is one of EdDSA, ES256`},
@@ -53,6 +54,11 @@ var mistakesInMaps = []mistake{
 	{"region delaware https://files.example.com/a.region {\nrefresh 1s\n}", 4, "refresh: 1s is less than 10s"},
 	{"region delaware https://files.example.com/a.region {\nheader Authorization secret\n}", 4, "header: Authorization: a password written into the configuration is refused, because Caddy shows and saves its configuration; use {env.NAME} or {file./path/to/file}"},
 	{"region delaware https://ann:hunter2@files.example.com/a.region", 3, "region delaware: a password written into the configuration is refused, because Caddy shows and saves its configuration; use {env.NAME} or {file./path/to/file}"},
+	{"scope ORDERS", 3, "scope: wrong argument count; write scope NAME PURPOSE"},
+	{"scope ORDERS orders\nscope orders orders", 4, `scope: "orders" is not a name for a scope: it must have 2 to 32 capital letters, digits and _, and begin with a letter`},
+	{"scope TILE tiles", 3, "scope: TILE is a scope of the service, which needs no declaration"},
+	{"scope ORDERS orders\nscope ORDERS again", 4, "scope: ORDERS is declared twice"},
+	{`scope ORDERS ""`, 3, "scope: ORDERS needs a purpose, a line of at most 200 characters"},
 	{"usage {\nhours 12h\n}", 4, "hours: 12h is less than 25h"},
 	{"usage {\nmonths 12\n}", 4, "unknown option of usage: months; it is one of flush, hours, days"},
 	{"user_tokens {\naudience m\njwks_url https://id.example.com/jwks\nany_user\n}", 3, "issuer: missing"},
@@ -69,12 +75,13 @@ var mistakesInMaps = []mistake{
 // mistakesInSites are written in a site, from line 9 on, beside a region "delaware".
 var mistakesInSites = []mistake{
 	{"maps_auth", 9, "maps_auth needs at least one scope"},
-	{"maps_auth REVERSE_GEOCODING", 9, `unknown scope "REVERSE_GEOCODING": did you mean REVERSEGEOCODING? It is one of TILE, MATRIX, ONM, DIRECTION, TSS, GEOCODING, REVERSEGEOCODING`},
+	{"maps_auth REVERSE_GEOCODING", 9, `unknown scope "REVERSE_GEOCODING": did you mean REVERSEGEOCODING? It is one of TILE, MATRIX, ONM, DIRECTION, TSS, GEOCODING, REVERSEGEOCODING; scopes of your own are declared with ` + "`scope` in the option `maps`"},
+	{"maps_auth TILE *", 9, "maps_auth *: any scope is enough, so there can be no other"},
 	{"maps_auth TILE {\napi_key_query\n}", 10, "api_key_query: wrong argument count; write api_key_query NAME..."},
 	{"maps_auth TILE {\napi_key_query \"\"\n}", 10, `api_key_query: "" cannot be the name of a parameter`},
 	{"maps_auth TILE {\napi_key_query a b a\n}", 10, `api_key_query: "a" is named twice`},
 	{"maps_tokens {\ncors app.example.com\n}", 10, `cors: "app.example.com" is not an origin like https://app.example.com, or *`},
-	{"maps_auth TILE {\napi_key_qeury apiKey\n}", 10, "unknown option of maps_auth: api_key_qeury; did you mean api_key_query? It is one of api_key_query, error_style, forward_token, cors, units"},
+	{"maps_auth TILE {\napi_key_qeury apiKey\n}", 10, "unknown option of maps_auth: api_key_qeury; did you mean api_key_query? It is one of api_key_query, error_style, forward_token, cors, units, limit"},
 	{"maps_auth TILE {\nerror_style route\n}", 10, `error_style: "route" is not known; it is platform or routing`},
 	{"maps_auth TILE {\ncors https://app.example.com/\n}", 10, `cors: "https://app.example.com/" is not an origin, which has neither a path nor a slash at its end; write https://app.example.com`},
 	{"maps_auth TILE {\ncors app.example.com\n}", 10, `cors: "app.example.com" is not an origin like https://app.example.com, or *`},
@@ -142,7 +149,7 @@ var structureMistakes = []mistake{
 	{":9 {\nmaps_auth /tiles/*\n}", 0, "parsing caddyfile tokens for 'maps_auth': maps_auth needs at least one scope, at Caddyfile:2"},
 	{":9 {\nlog {\nformat filter {\nrequest maps_redact apiKey {\nmax_length 10\n}\n}\n}\n}", 0, "parsing caddyfile tokens for 'log': max_length: 10 is not between 64 and 65536 bytes, at Caddyfile:5"},
 	// Caddy adds the end of the enclosing block.
-	{":9 {\nhandle {\nmaps_auth TIEL\n}\n}", 0, "parsing caddyfile tokens for 'handle': parsing caddyfile tokens for 'maps_auth': unknown scope \"TIEL\": did you mean TILE? It is one of TILE, MATRIX, ONM, DIRECTION, TSS, GEOCODING, REVERSEGEOCODING, at Caddyfile:3, at Caddyfile:4"},
+	{":9 {\nhandle {\nmaps_auth TIEL\n}\n}", 0, "parsing caddyfile tokens for 'handle': parsing caddyfile tokens for 'maps_auth': unknown scope \"TIEL\": did you mean TILE? It is one of TILE, MATRIX, ONM, DIRECTION, TSS, GEOCODING, REVERSEGEOCODING; scopes of your own are declared with `scope` in the option `maps`, at Caddyfile:3, at Caddyfile:4"},
 }
 
 // lateMistakes are found only when a configuration is loaded. Caddy puts in front in which modules.
@@ -175,14 +182,14 @@ var lateMistakes = []struct {
 
 // mistakesInJSON are those that a Caddyfile cannot have: {app, first handler, error}.
 var mistakesInJSON = []struct{ maps, handler, want string }{
-	{`{"regionz":{}}`, "", "maps: regionz: unknown field; did you mean regions? It is one of issuer, audience, store, signing_algorithm, key_encryption_key, key_rotation, access_token_ttl, refresh_token_ttl, max_grants, max_accounts, max_stale, max_bodies_in_flight, max_wait, regions, user_tokens, usage"},
-	{`{"Issuer":"a"}`, "", "maps: Issuer: unknown field; did you mean issuer? It is one of issuer, audience, store, signing_algorithm, key_encryption_key, key_rotation, access_token_ttl, refresh_token_ttl, max_grants, max_accounts, max_stale, max_bodies_in_flight, max_wait, regions, user_tokens, usage"},
+	{`{"regionz":{}}`, "", "maps: regionz: unknown field; did you mean regions? It is one of issuer, audience, store, signing_algorithm, key_encryption_key, key_rotation, access_token_ttl, refresh_token_ttl, max_grants, max_accounts, max_stale, max_bodies_in_flight, max_wait, regions, scopes, user_tokens, usage"},
+	{`{"Issuer":"a"}`, "", "maps: Issuer: unknown field; did you mean issuer? It is one of issuer, audience, store, signing_algorithm, key_encryption_key, key_rotation, access_token_ttl, refresh_token_ttl, max_grants, max_accounts, max_stale, max_bodies_in_flight, max_wait, regions, scopes, user_tokens, usage"},
 	{`{"regions":{"delaware":{"path":"a.region","refesh":"1h"}}}`, "", "maps: regions.delaware.refesh: unknown field; did you mean refresh? It is one of path, awaited, refresh, cache_dir, header, timeout, max_size, wait"},
 	{`{"user_tokens":{"require_claim":{"nmae":"role"}}}`, "", "maps: user_tokens.require_claim.nmae: unknown field; did you mean name? It is one of name, value"},
 	{`{"regions":["delaware.region"]}`, "", "maps: regions: must be an object, in braces"},
 	{`{"regions":{"delaware":"delaware.region"}}`, "", "maps: regions.delaware: must be an object, in braces"},
 	{`{"regions":{"delaware":null}}`, "", "region delaware: path: missing"},
-	{`{"regions":{"":{"path":"a.region"}}}`, "", "a region needs a name"},
+	{`{"regions":{"":{"path":"a.region"}}}`, "", `"" is not a name for a region: it must have none of / \ { % ? #, and not end like a file`},
 	{`{"access_token_ttl":"soon"}`, "", `maps: access_token_ttl: must be a duration, such as "90s", "15m", "12h" or "30d"`},
 	{`{"access_token_ttl":true}`, "", `maps: access_token_ttl: must be a duration, such as "90s", "15m", "12h" or "30d"`},
 	{`{"usage":{"days":[]}}`, "", `maps: usage.days: must be a duration, such as "90s", "15m", "12h" or "30d"`},
@@ -196,7 +203,7 @@ var mistakesInJSON = []struct{ maps, handler, want string }{
 	{`{"store":{"module":"sqlit"}}`, "", `maps: store.module: "sqlit" is not known; did you mean sqlite? It is one of postgres, sqlite`},
 	{`{"store":{"module":"sqlite","pth":"a.db"}}`, "", "maps.stores.sqlite: pth: unknown field; did you mean path?"},
 	{`[]`, "", "maps: must be an object, in braces"},
-	{"", `{"handler":"maps_auth","scope":["TILE"]}`, "http.handlers.maps_auth: scope: unknown field; did you mean scopes? It is one of scopes, api_key_query, error_style, forward_token, cors, units"},
+	{"", `{"handler":"maps_auth","scope":["TILE"]}`, "http.handlers.maps_auth: scope: unknown field; did you mean scopes? It is one of scopes, api_key_query, error_style, forward_token, cors, units, limit"},
 	{"", `{"handler":"maps_auth","scopes":"TILE"}`, "http.handlers.maps_auth: scopes: must be a list, in brackets"},
 	{"", `{"handler":"maps_auth","scopes":["TILE",7]}`, "http.handlers.maps_auth: scopes.1: must be a text in quotes"},
 	{"", `{"handler":"maps_auth"}`, "maps_auth needs at least one scope"},
@@ -322,6 +329,7 @@ func TestMistakesFoundWhenLoading(t *testing.T) {
 }
 
 func TestMistakesInJSON(t *testing.T) {
+	options.Forget() // the Caddyfiles of other tests
 	t.Chdir(regionFiles(t))
 	for _, m := range mistakesInJSON {
 		maps, handler := cmp.Or(m.maps, `{"regions":{"delaware":{"path":"delaware.region"}}}`), cmp.Or(m.handler, `{"handler":"maps_health"}`)

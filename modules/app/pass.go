@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"sync"
@@ -16,8 +17,9 @@ import (
 
 // Pass is what maps_auth attaches to a request that it let through.
 type Pass interface {
-	// Allows reports whether this maps_auth, or one in front of it, required the scope.
-	Allows(scope account.ScopeSet) bool
+	// Allows reports whether this maps_auth, or one in front of it, required the scope, or accepts any scope and the token
+	// has this one. If one accepts any scope and the token lacks this one, the error is the apierror.Error to send.
+	Allows(scope account.ScopeSet) (bool, error)
 	// Charge sets the units that the request counts for.
 	Charge(units int64) error
 	// PublishableQuery is the query (apiKey=mpk_…) of a request whose query had a publishable key; empty for all others.
@@ -71,19 +73,32 @@ func (a *App) NewGate(ctx caddy.Context, scope account.Scope, style apierror.Sty
 	problem := options.Located(directive, fmt.Errorf("%s refuses requests that no maps_auth let through with the scope "+
 		"%[2]s: write `maps_auth %[2]s` in front of it, or `public` in its block if it is open to all", directive, scope))
 	g := &Gate{scope: scope, style: style, public: public, explain: sync.OnceFunc(func() { logger.Error(problem.Error()) })}
-	if !public && !a.guarded(ctx, scope) {
+	if public {
+		a.public |= scope.Set()
+		return g
+	}
+	a.Guard(scope.Set())
+	if !a.hasGuard(ctx, scope) {
 		g.explain()
 	}
 	return g
 }
 
-// Refuse answers a request that may not pass with 500, and reports whether it did.
+// Refuse answers a request that may not pass, and reports whether it did: with 403 if a `maps_auth *` let a token
+// without the scope through, and else with 500.
 func (g *Gate) Refuse(w http.ResponseWriter, r *http.Request) bool {
 	if g.public {
 		return false
 	}
-	if pass := PassOf(r.Context()); pass != nil && pass.Allows(g.scope.Set()) {
-		return false
+	if pass := PassOf(r.Context()); pass != nil {
+		allowed, err := pass.Allows(g.scope.Set())
+		if refused, ok := errors.AsType[apierror.Error](err); ok {
+			g.style.Write(w, refused)
+			return true
+		}
+		if allowed {
+			return false
+		}
 	}
 	g.explain()
 	g.style.Write(w, apierror.Internal())

@@ -110,8 +110,9 @@ func (a *App) warnOfMissingTiles() {
 	}
 }
 
-// AddGuard records a maps_auth that requires these scopes. It calls this in its Provision.
+// AddGuard is Guard for a maps_auth, which lets requests pass to handlers behind it.
 func (a *App) AddGuard(ctx caddy.Context, scopes account.ScopeSet) {
+	a.Guard(scopes)
 	if lists := routesAround(ctx); len(lists) > 0 {
 		a.places.guards = append(a.places.guards, guard{lists[len(lists)-1], scopes})
 	}
@@ -134,11 +135,11 @@ func routesAround(ctx caddy.Context) (lists []any) {
 	return lists
 }
 
-// guarded reports whether a maps_auth in front of the handler that is being provisioned requires a scope. It is true
+// hasGuard reports whether a maps_auth in front of the handler that is being provisioned requires a scope. It is true
 // if that cannot be known.
-func (a *App) guarded(ctx caddy.Context, scope account.Scope) bool {
+func (a *App) hasGuard(ctx caddy.Context, scope account.Scope) bool {
 	lists := routesAround(ctx)
 	return lists == nil || slices.ContainsFunc(a.places.guards, func(g guard) bool {
-		return slices.Contains(lists, g.routes) && g.scopes&scope.Set() != 0
+		return slices.Contains(lists, g.routes) && (g.scopes == account.AnyScope || g.scopes.Has(scope.Set()))
 	})
 }

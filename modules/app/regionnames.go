@@ -1,7 +1,6 @@
 package app
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/url"
@@ -49,11 +48,7 @@ func checkRegionName(name string) error {
 
 // RegionNamesOf returns the regions of a directive's Caddyfile.
 func RegionNamesOf(h httpcaddyfile.Helper) RegionNames {
-	var app App
-	if option, ok := h.Option("maps").(httpcaddyfile.App); ok {
-		_ = json.Unmarshal(option.Value, &app) // it was written by parseGlobalOption
-	}
-	known := slices.Sorted(maps.Keys(app.Regions))
+	known := slices.Sorted(maps.Keys(globalOption(h).Regions))
 	return func(reference string) error {
 		switch {
 		case slices.Contains(known, reference):

@@ -65,6 +65,7 @@ func (c *Console) Provision(ctx caddy.Context) (err error) {
 		return err
 	}
 	c.page.add("sign-in.json", settings, 0)
+	c.page.addScopes(app)
 	return nil
 }
 

@@ -25,7 +25,8 @@ func init() {
 	httpcaddyfile.RegisterDirectiveOrder("maps_docs", httpcaddyfile.Before, "respond")
 }
 
-// Docs serves the API reference, a page to read and try the API, and its OpenAPI document, `openapi.yaml`.
+// Docs serves the API reference, a page to read and try the API, and its OpenAPI document, `openapi.yaml`. The page
+// leaves out scopes that no handler of the configuration requires, and map endpoints of such scopes.
 type Docs struct {
 	// The path of the page, as this handler sees it. Default: `/docs`.
 	Prefix string `json:"prefix,omitempty"`
@@ -52,12 +53,17 @@ func (d *Docs) Provision(ctx caddy.Context) (err error) {
 	if d.prefix, err = app.Prefix(ctx, "prefix", cmp.Or(d.Prefix, defaultDocsPrefix)); err != nil {
 		return err
 	}
+	app, err := app.Get(ctx)
+	if err != nil {
+		return err
+	}
 	// The images in Swagger UI's style sheet are data: URLs.
 	d.page, err = newPage(contentPolicy{images: []string{"data:"}}, sharedFiles(), fileSet{fs: embedded("docs")})
 	if err != nil {
 		return err
 	}
 	d.page.add("openapi.yaml", docs.OpenAPI, 0)
+	d.page.addScopes(app)
 	for _, name := range swaggerFiles {
 		packed, err := swaggerui.FS.ReadFile(name + ".gz")
 		if err != nil {

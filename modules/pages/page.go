@@ -12,6 +12,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"io"
 	"io/fs"
@@ -27,6 +28,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/web/apierror"
 	"github.com/mapsedge/caddy-maps/internal/web/request"
+	"github.com/mapsedge/caddy-maps/modules/app"
 )
 
 // web has a folder for each page, and web/shared for all pages.
@@ -123,6 +125,19 @@ func newPage(policy contentPolicy, sources ...fileSet) (*page, error) {
 // served must not be changed.
 func (p *page) add(name string, data []byte, maxAge time.Duration) {
 	p.put(name, maxAge, func() []byte { return data }, func() []byte { return compress(data) })
+}
+
+// addScopes adds scopes.json, which says which scopes the configuration uses. It is made at the first request, because
+// handlers may be provisioned after the page.
+func (p *page) addScopes(a *app.App) {
+	data := sync.OnceValue(func() []byte {
+		text, err := json.Marshal(a.ScopeUse())
+		if err != nil {
+			panic(err) // lists of strings
+		}
+		return text
+	})
+	p.put("scopes.json", 0, data, func() []byte { return compress(data()) })
 }
 
 // addCompressed adds a gzip-compressed file under its name without `.gz`. The data must be part of the program: if it

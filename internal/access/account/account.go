@@ -21,10 +21,10 @@ const (
 	PlatformDesktop Platform = "DESKTOP"
 )
 
-// Valid reports whether the platform is one of the service's.
+// Valid reports whether the platform is one of the service's, or empty.
 func (p Platform) Valid() bool {
 	switch p {
-	case PlatformWeb, PlatformAndroid, PlatformIOS, PlatformDesktop:
+	case "", PlatformWeb, PlatformAndroid, PlatformIOS, PlatformDesktop:
 		return true
 	}
 	return false
@@ -59,7 +59,7 @@ type Hash [32]byte
 type Account struct {
 	ID             string    `json:"id"` // sa_…, sorts by time of creation
 	OrganizationID string    `json:"organizationId"`
-	Platform       Platform  `json:"platform"`
+	Platform       Platform  `json:"platform"` // may be empty
 	IsAdmin        bool      `json:"isAdmin"`
 	Description    string    `json:"description"`
 	Scopes         Scopes    `json:"scopes"`

@@ -3,6 +3,7 @@ package account_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -12,12 +13,11 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/access/account"
 )
 
-// TestScopes: sets are read and written as text, and empty lists are written as [].
+// TestScopes: sets are read and written as text, without names that are not known, and empty lists are written as [].
 func TestScopes(t *testing.T) {
 	for set := account.ScopeSet(0); set < 1<<len(account.AllScopes); set++ {
-		back, err := account.ParseScopeSet(set.String())
-		if err != nil || back != set {
-			t.Fatalf("%q gives %b, error %v, want %b", set, back, err, set)
+		if back := account.ParseScopeSet(set.String()); back != set {
+			t.Fatalf("%q gives %b, want %b", set, back, set)
 		}
 		for _, scope := range account.AllScopes {
 			if in := strings.Contains(" "+set.String()+" ", " "+string(scope)+" "); in != set.Has(scope.Set()) {
@@ -25,8 +25,8 @@ func TestScopes(t *testing.T) {
 			}
 		}
 	}
-	if _, err := account.ParseScopeSet("TILE root"); err == nil || !strings.Contains(err.Error(), `"root"`) {
-		t.Errorf("an unknown scope: error %v", err)
+	if set := account.ParseScopeSet("ORDERS TILE root"); set != account.ScopeTile.Set() {
+		t.Errorf("unknown scopes give %q", set)
 	}
 	if account.Scope("tile").Set() != 0 {
 		t.Error("a scope in small letters counts")
@@ -35,6 +35,49 @@ func TestScopes(t *testing.T) {
 	for _, want := range []string{`"scopes":[]`, `"quotas":[]`, `"restrictions":{"origins":[],"networks":[]}`} {
 		if err != nil || !strings.Contains(string(data), want) {
 			t.Errorf("%s has no %s, error %v", data, want, err)
+		}
+	}
+}
+
+// TestOwnScopes: a declared name has the same bit as long as the process runs, and bits are never used twice.
+func TestOwnScopes(t *testing.T) {
+	const orders, invoices account.Scope = "ORDERS", "INVOICES"
+	first, err := account.DeclareScopes(orders)
+	both, err2 := account.DeclareScopes(invoices, orders)
+	if err != nil || err2 != nil || !both.Has(first) || both == first ||
+		both&(account.ServiceScopes|account.AnyScope) != 0 || orders.Set() != first || (orders+"_2").Set() != 0 {
+		t.Errorf("%b and %b, errors %v, %v", first, both, err, err2)
+	}
+	list := account.Scopes{invoices, "TILE", "GONE"}
+	set := list.Set()
+	if set.String() != "TILE INVOICES" || account.ParseScopeSet("GONE INVOICES TILE") != set {
+		t.Errorf("%q", set)
+	}
+	for want, list := range map[string]account.Scopes{
+		"": {"TILE", orders}, "must not be empty": nil, "ORDERS appears more than once": {orders, orders},
+		"element 1 is none of [TILE MATRIX ONM DIRECTION TSS GEOCODING REVERSEGEOCODING ORDERS]": {orders, invoices},
+		"element 0 is none of [TILE MATRIX ONM DIRECTION TSS GEOCODING REVERSEGEOCODING ORDERS]": {"*"},
+	} {
+		if err := list.Check(account.ServiceScopes | first); (err == nil) != (want == "") || err != nil && err.Error() != want {
+			t.Errorf("%v: %v, want %q", list, err, want)
+		}
+	}
+	var all account.ScopeSet
+	for i := 0; err == nil; i++ {
+		var one account.ScopeSet
+		one, err = account.DeclareScopes(account.Scope(fmt.Sprint("S", i)))
+		if all&one != 0 || i > 64 {
+			t.Fatalf("%b twice", one)
+		}
+		all |= one
+	}
+	if again, err := account.DeclareScopes(invoices, orders); again != both || err != nil {
+		t.Errorf("later %b, error %v", again, err)
+	}
+	for name, want := range map[account.Scope]bool{"A1": true, "ORDERS_2": true, "A": false, "orders": false, "1A": false,
+		"*": false, "A B": false, "ÄB": false, account.Scope(strings.Repeat("A", 33)): false} {
+		if name.WellFormed() != want {
+			t.Errorf("%q: not %v", name, want)
 		}
 	}
 }

@@ -36,14 +36,14 @@ func (k *PublishableKey) Grant(scopes Scopes, acc *Account) error {
 	}
 	if scopes == nil {
 		if k.Scopes == nil {
-			return fmt.Errorf("the account has none of %v", PublishableScopes)
+			return fmt.Errorf("the account has none of [%v]", PublishableScopes)
 		}
 		return nil
 	}
 	for _, scope := range scopes {
 		switch {
 		case !PublishableScopes.Set().Has(scope.Set()):
-			return fmt.Errorf("%s is none of %v", scope, PublishableScopes)
+			return fmt.Errorf("%s is none of [%v]", scope, PublishableScopes)
 		case !k.Scopes.Set().Has(scope.Set()):
 			return fmt.Errorf("the account lacks %s", scope)
 		}

@@ -53,12 +53,12 @@ func (w Window) Span(at time.Time) (start, end time.Time) {
 	return time.Date(year, month, 1, 0, 0, 0, 0, time.UTC), time.Date(year, month+1, 1, 0, 0, 0, 0, time.UTC)
 }
 
-// EveryScope is the scope of a quota for the sum over all scopes. A request that needs two scopes counts twice.
+// EveryScope is the scope of a quota for the sum over all scopes. A request that needs two scopes counts twice. In
+// usage, it is the scope of requests for which any scope is enough (AnyScope).
 const EveryScope = "*"
 
-// MaxQuotas is the maximum number of quotas of an account or organization: one for each scope and EveryScope, unit and
-// window.
-const MaxQuotas = (len(AllScopes) + 1) * len(AllUnits) * len(AllWindows)
+// MaxQuotas is the maximum number of quotas of an account or organization.
+const MaxQuotas = 48
 
 // MaxQuotaLimit is the largest limit: the largest integer that all JSON readers represent exactly.
 const MaxQuotaLimit = 1<<53 - 1
@@ -94,11 +94,12 @@ type Quotas []Quota
 // MarshalJSON writes an empty list as [] rather than null.
 func (q Quotas) MarshalJSON() ([]byte, error) { return marshalList([]Quota(q)) }
 
-// Check returns an error that names the field that is wrong.
+// Check returns an error that names the field that is wrong. The scope only needs the form of one: a quota may be for a
+// scope that is no longer declared.
 func (q Quota) Check() error {
 	switch {
-	case q.Scope != EveryScope && Scope(q.Scope).Set() == 0:
-		return fmt.Errorf("scope: must be %q or one of %v", EveryScope, AllScopes)
+	case q.Scope != EveryScope && !Scope(q.Scope).WellFormed():
+		return fmt.Errorf("scope: must be %q or a name such as %s", EveryScope, ScopeTile)
 	case q.Unit != UnitRequests && q.Unit != UnitUnits:
 		return errors.New("unit: must be requests or units")
 	case q.Window != WindowMinute && q.Window != WindowDay && q.Window != WindowMonth:
@@ -127,6 +128,16 @@ func CheckQuotas(list []Quota) error {
 	return nil
 }
 
+// CheckQuotaScopes refuses quotas for scopes that are not allowed.
+func CheckQuotaScopes(list []Quota, allowed ScopeSet) error {
+	for i, q := range list {
+		if set := Scope(q.Scope).Set(); q.Scope != EveryScope && (set == 0 || !allowed.Has(set)) {
+			return fmt.Errorf("element %d: scope: must be %q or one of [%v]", i, EveryScope, allowed)
+		}
+	}
+	return nil
+}
+
 // Limits are the quotas of an account or an organization, prepared for comparing requests with them. They are
 // immutable.
 type Limits struct {
@@ -143,7 +154,7 @@ func NewLimits(quotas []Quota) *Limits {
 	l := &Limits{Quotas: slices.Clone(quotas), Scopes: make([]ScopeSet, len(quotas))}
 	for i, q := range quotas {
 		if l.Scopes[i] = Scope(q.Scope).Set(); q.Scope == EveryScope {
-			l.Scopes[i] = allScopes
+			l.Scopes[i] = ^ScopeSet(0)
 		}
 		l.minutes = l.minutes || q.Window == WindowMinute
 	}

@@ -32,7 +32,7 @@ func TestSpan(t *testing.T) {
 func TestCheckQuotas(t *testing.T) {
 	day := Quota{EveryScope, UnitRequests, WindowDay, 1000}
 	for want, lists := range map[string][][]Quota{
-		"": {nil, {day, {"TILE", UnitRequests, WindowDay, 1}, {"*", UnitUnits, WindowDay, 1}, {"*", UnitRequests, WindowMinute, 0},
+		"": {nil, {day, {"TILE", UnitRequests, WindowDay, 1}, {"GONE", UnitRequests, WindowDay, 1}, {"*", UnitUnits, WindowDay, 1}, {"*", UnitRequests, WindowMinute, 0},
 			{"*", UnitRequests, WindowMonth, MaxQuotaLimit}}},
 		"element 1: scope: must be":                       {{day, {"tile", UnitRequests, WindowDay, 1}}},
 		"element 0: scope: must be":                       {{{"", UnitRequests, WindowDay, 1}}},
@@ -47,5 +47,9 @@ func TestCheckQuotas(t *testing.T) {
 				t.Errorf("%v: %v, want %q", list, err, want)
 			}
 		}
+	}
+	const want = `element 1: scope: must be "*" or one of [TILE MATRIX ONM DIRECTION TSS GEOCODING REVERSEGEOCODING]`
+	if err := CheckQuotaScopes([]Quota{day, {Scope: "GONE"}}, ServiceScopes); err == nil || err.Error() != want {
+		t.Errorf("a scope that is not allowed: %v", err)
 	}
 }

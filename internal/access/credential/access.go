@@ -171,14 +171,13 @@ func (a *Authority) checkClaims(c *accessClaims) (*knownToken, error) {
 	case now < c.NotBefore, now < c.IssuedAt-seconds(maxSkew):
 		return nil, refusedNotYet
 	}
-	scopes, err := account.ParseScopeSet(c.Scope)
-	if err != nil || c.Subject == "" || c.ClientID != c.Subject || c.Org == "" || c.Server == c.Subject ||
+	if c.Subject == "" || c.ClientID != c.Subject || c.Org == "" || c.Server == c.Subject ||
 		(c.Grant == "") != c.Guest || c.Guest && c.Server != "" {
 		return nil, refusedClaims
 	}
 	return &knownToken{expires: c.Expires, grant: account.Grant{ID: c.Grant, Organization: c.Org,
 		ClientAccount: c.Subject, ServerAccount: cmp.Or(c.Server, c.Subject), ClientGeneration: c.Generation[0],
-		ServerGeneration: c.Generation[1], Scopes: scopes}}, nil
+		ServerGeneration: c.Generation[1], Scopes: account.ParseScopeSet(c.Scope)}}, nil
 }
 
 func seconds(d time.Duration) int64 { return int64(d / time.Second) }
@@ -240,7 +239,7 @@ func (a *Authority) rights(ctx context.Context, acc *account.Account) (Identity,
 		Client:       acc.ID,
 		Server:       acc.ID,
 		Organization: acc.OrganizationID,
-		Scopes:       acc.Scopes.Set(),
+		Scopes:       a.scopesOf(acc),
 		Admin:        acc.IsAdmin,
 		Restrictions: restrictions,
 		Limits:       usage.Limits{Account: account.NewLimits(acc.Quotas), Organization: account.NewLimits(quotas)},
@@ -249,6 +248,11 @@ func (a *Authority) rights(ctx context.Context, acc *account.Account) (Identity,
 		id.Counter = a.meter.Counter(acc.OrganizationID, acc.ID)
 	}
 	return id, nil
+}
+
+// scopesOf returns the scopes of an account that are declared.
+func (a *Authority) scopesOf(acc *account.Account) account.ScopeSet {
+	return acc.Scopes.Set() & (account.ServiceScopes | a.cfg.OwnScopes)
 }
 
 // checkGrant checks that the grant of a token exists, and that the token does not outlive it.

@@ -87,7 +87,6 @@ func TestForgedAccessTokens(t *testing.T) {
 		{"grant of another pair", f.body(object{"grant": other.Grant}), refusedClaims},
 		{"org missing", f.body(object{"org": nil}), refusedClaims},
 		{"org another", f.body(object{"org": "other"}), refusedClaims},
-		{"scope unknown", f.body(object{"scope": "TILE ROOT"}), refusedClaims},
 		{"generation of another time", f.body(object{"gen": []int{1, 0}}), refusedGeneration},
 		{"generation missing a part", f.body(object{"gen": []int{7}}), refusedGeneration},
 	} {
@@ -265,4 +264,29 @@ func FuzzVerify(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestOwnScopes: tokens have a declared scope as long as it is declared. Accounts and grants keep it.
+func TestOwnScopes(t *testing.T) {
+	t.Parallel()
+	const orders account.Scope = "ORDERS"
+	set := must(account.DeclareScopes(orders))
+	w := newWorld(t, func(c *Config) { c.OwnScopes = set })
+	app := w.holder("org", tile, orders, "GONE")
+	tokens := w.exchange(app, app)
+	both := tile.Set() | set
+	same(t, "of the exchange", both, tokens.Scopes)
+	without := w.beside(t, func(c *Config) { c.OwnScopes = 0 })
+	for _, step := range []struct {
+		at   *world
+		want account.ScopeSet
+	}{{w, both}, {without, tile.Set()}, {w, both}} {
+		same(t, "of the token", step.want, must(step.at.VerifyAccess(w.ctx, tokens.Access)).Scopes)
+		same(t, "of a refresh", step.want, must(step.at.refresh(tokens.Refresh, RefreshOptions{})).Scopes)
+	}
+	same(t, "of an exchange", tile.Set(), without.exchange(app, app).Scopes)
+	w.setScopes(app.ID, orders)
+	if _, err := without.refresh(tokens.Refresh, RefreshOptions{}); !errors.Is(err, ErrNoScope) {
+		t.Errorf("no declared scope is left: error %v", err)
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mapsedge/caddy-maps/internal/access/account"
 	"github.com/mapsedge/caddy-maps/internal/base/text"
 )
 
@@ -24,6 +25,8 @@ type Config struct {
 	KeyRotation time.Duration
 	// MaxGrants is the maximum number of grants of a pair of accounts. It is positive.
 	MaxGrants int
+	// OwnScopes are the scopes that tokens can have beside account.ServiceScopes.
+	OwnScopes account.ScopeSet
 	// NoLocalUsers refuses user tokens that this service minted.
 	NoLocalUsers bool
 	// Users are the other issuers of user tokens.

@@ -30,7 +30,7 @@ func (a *Authority) Exchange(ctx context.Context, client, server string) (Tokens
 	case s.Status != account.StatusActive:
 		return tokens, inactive(s.Status)
 	}
-	tokens.Scopes = c.Scopes.Set() & s.Scopes.Set()
+	tokens.Scopes = a.scopesOf(&c) & s.Scopes.Set()
 	if tokens.Scopes == 0 {
 		return tokens, ErrNoScope
 	}

@@ -32,7 +32,7 @@ func (a *Authority) Refresh(ctx context.Context, refresh, server string, opts Re
 	if err != nil {
 		return tokens, err
 	}
-	tokens.Scopes = g.Scopes & clientAccount.Scopes.Set() & serverAccount.Scopes.Set()
+	tokens.Scopes = g.Scopes & a.scopesOf(&clientAccount) & serverAccount.Scopes.Set()
 	if tokens.Scopes == 0 {
 		return tokens, ErrNoScope
 	}

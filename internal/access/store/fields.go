@@ -90,13 +90,7 @@ func blob(v *[]byte) *field {
 
 // scopes are separated by spaces, in the order of the list.
 func scopes(v *account.Scopes) *field {
-	return column(func() string {
-		words := make([]string, len(*v))
-		for i, s := range *v {
-			words[i] = string(s)
-		}
-		return strings.Join(words, " ")
-	}, func(s string) error {
+	return column(v.String, func(s string) error {
 		*v = nil
 		for word := range strings.FieldsSeq(s) {
 			*v = append(*v, account.Scope(word))
@@ -106,10 +100,8 @@ func scopes(v *account.Scopes) *field {
 }
 
 func scopeSet(v *account.ScopeSet) *field {
-	return column(func() string { return v.String() }, func(s string) (err error) {
-		if *v, err = account.ParseScopeSet(s); err != nil {
-			return fmt.Errorf("%w: %w", account.ErrDamaged, err)
-		}
+	return column(func() string { return v.String() }, func(s string) error {
+		*v = account.ParseScopeSet(s)
 		return nil
 	})
 }
@@ -152,7 +144,7 @@ func accountFields(a *account.Account) []any {
 	return []any{text(&a.ID), text(&a.OrganizationID), text(&a.Platform), flag(&a.IsAdmin), text(&a.Description),
 		scopes(&a.Scopes), text(&a.Status), text(&a.CreatedBy), text(&a.ClientHint), text(&a.ServerHint),
 		instant(&a.CreatedAt), instant(&a.UpdatedAt), hash(&a.ClientHash), hash(&a.ServerHash), number(&a.Generation),
-		flag(&a.Holds.Suspended), scopeSet(&a.Holds.Scopes), scopeSet(&a.Holds.Dropped), object(&a.Quotas),
+		flag(&a.Holds.Suspended), scopes(&a.Holds.Scopes), scopes(&a.Holds.Dropped), object(&a.Quotas),
 		object(&a.Restrictions)}
 }
 

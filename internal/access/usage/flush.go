@@ -120,7 +120,7 @@ func (o *organization) drain(counters []*Counter) (counts []Count) {
 		c.mu.Lock()
 		for _, n := range c.counts[parity] {
 			if n.Usage != (account.Usage{}) {
-				counts = append(counts, Count{c.Subject, account.AllScopes[n.scope], n.start, n.minute, n.Usage})
+				counts = append(counts, Count{c.Subject, account.ScopeAt(n.scope), n.start, n.minute, n.Usage})
 			}
 		}
 		c.counts[parity] = c.counts[parity][:0]

@@ -254,10 +254,17 @@ func TestQuotas(t *testing.T) {
 		{Scope: "DIRECTION", Unit: account.UnitRequests, Window: account.WindowDay, Limit: 1}})}
 	units := usage.Limits{Account: limits("TILE", account.UnitUnits, account.WindowMinute, 10),
 		Organization: limits("TILE", account.UnitUnits, account.WindowDay, 100)}
+	own := must(account.DeclareScopes("ORDERS"))
+	orders := usage.Limits{Account: account.NewLimits([]account.Quota{
+		{Scope: "ORDERS", Unit: account.UnitRequests, Window: account.WindowDay, Limit: 1},
+		{Scope: "GONE", Unit: account.UnitRequests, Window: account.WindowDay, Limit: 0}, // is for nothing any more
+		{Scope: "*", Unit: account.UnitUnits, Window: account.WindowMonth, Limit: 4}})}
 	none, ofOrganization := usage.Limits{}, usage.Limits{Organization: daily(10).Account}
 	for name, steps := range map[string][]step{
 		"scopes": {{both, 1, scopes, true}, {both, 1, scopes, false}, {tile, 1, scopes, true},
 			{account.ScopeONM.Set(), 1, scopes, true}, {tile, 1, scopes, true}, {tile, 1, scopes, false}},
+		"own scopes and any": {{own, 1, orders, true}, {own, 1, orders, false}, {account.AnyScope, 2, orders, true},
+			{account.AnyScope, 1, orders, true}, {account.AnyScope, 1, orders, false}},
 		"units": {{tile, 6, units, true}, {tile, 5, units, false}, {tile, 4, units, true}, {tile, 1, units, false}},
 		"changes": {{tile, 1, none, true}, {tile, 1, none, true}, {tile, 1, daily(3), true}, {tile, 1, daily(3), false},
 			{tile, 1, daily(5), true}, {tile, 1, daily(2), false}, {tile, 1, none, true}, {tile, 1, daily(6), true},
@@ -284,6 +291,18 @@ func TestQuotas(t *testing.T) {
 		}
 		flush(t, m)
 		same(t, name+": in the store", want, w.sum("org"))
+	}
+	// What was used of a scope that is no longer declared still counts for all scopes.
+	w := newWorld(t)
+	at := usage.Count{Subject: usage.Subject{Organization: "org", Account: "sa_a"}, Scope: "GONE", Start: noon.Unix(),
+		Usage: account.Usage{Units: 3}}
+	if err := w.Store.AddUsage(t.Context(), usage.Flush{Node: "a", Number: 1, Counts: []usage.Count{at}}); err != nil {
+		t.Fatal(err)
+	}
+	c := w.meter().Counter("org", "sa_a")
+	for _, want := range []bool{true, false} {
+		_, err := c.Admit(t.Context(), account.AnyScope, orders, noon.Unix())
+		same(t, "passed after another scope", want, err == nil)
 	}
 }
 

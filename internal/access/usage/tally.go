@@ -1,6 +1,7 @@
 package usage
 
 import (
+	"cmp"
 	"math/bits"
 	"sync"
 	"time"
@@ -37,9 +38,12 @@ type count struct {
 // window is the use in the current minute, day or month.
 type window struct {
 	start, end int64 // Unix seconds
-	latest     int64 // the latest start so far, even if the clock was set back since: only later windows are surely unused
-	used       [len(account.AllScopes)]struct{ requests, units int64 }
+	// latest is the latest start so far, even if the clock was set back since: only later windows are surely unused.
+	latest int64
+	used   []used // by the bit of the scope
 }
+
+type used struct{ requests, units int64 }
 
 func (w *window) has(unix int64) bool { return w.start <= unix && unix < w.end }
 
@@ -78,7 +82,8 @@ func (t *tally) ready(limits *account.Limits, unix int64) (int64, bool) {
 		if start.Unix() <= w.latest {
 			t.known = false // the clock was set back: the window may have been used before
 		}
-		*w = window{start: start.Unix(), end: end.Unix(), latest: max(w.latest, start.Unix())}
+		clear(w.used)
+		w.start, w.end, w.latest = start.Unix(), end.Unix(), max(w.latest, start.Unix())
 	}
 	return unix, t.known
 }
@@ -86,15 +91,14 @@ func (t *tally) ready(limits *account.Limits, unix int64) (int64, bool) {
 // use sets the use to the totals in the store plus the counts since.
 func (t *tally) use(totals []Total) {
 	for i := range t.windows {
-		clear(t.windows[i].used[:])
+		clear(t.windows[i].used)
 	}
 	for _, total := range totals {
-		set := total.Scope.Set()
+		// Only quotas for all scopes count AnyScope, and scopes that are no longer declared.
+		scope := bits.TrailingZeros64(uint64(cmp.Or(total.Scope.Set(), account.AnyScope)))
 		for i, w := range account.AllWindows {
-			if total.Account == t.Account && w == total.Window && set != 0 {
-				used := &t.windows[i].used[bits.TrailingZeros8(uint8(set))]
-				used.requests += total.Requests
-				used.units += total.Units
+			if total.Account == t.Account && w == total.Window {
+				t.windows[i].spend(scope, account.Usage{Requests: total.Requests, Units: total.Units})
 			}
 		}
 	}
@@ -113,7 +117,7 @@ func (t *tally) add(parity uint32, scopes account.ScopeSet, unix int64, minute b
 		start = unix - unix%60
 	}
 	for ; scopes != 0; scopes &= scopes - 1 {
-		scope := bits.TrailingZeros8(uint8(scopes))
+		scope := bits.TrailingZeros64(uint64(scopes))
 		t.spend(scope, unix, u)
 		t.counts[parity] = gather(t.counts[parity], count{scope, start, minute, u})
 	}
@@ -123,10 +127,17 @@ func (t *tally) add(parity uint32, scopes account.ScopeSet, unix int64, minute b
 func (t *tally) spend(scope int, unix int64, u account.Usage) {
 	for i := range t.windows {
 		if w := &t.windows[i]; w.has(unix) {
-			w.used[scope].requests += u.Requests
-			w.used[scope].units += u.Units
+			w.spend(scope, u)
 		}
 	}
+}
+
+func (w *window) spend(scope int, u account.Usage) {
+	if missing := scope + 1 - len(w.used); missing > 0 {
+		w.used = append(w.used, make([]used, missing)...)
+	}
+	w.used[scope].requests += u.Requests
+	w.used[scope].units += u.Units
 }
 
 // gather adds a count to a list. The latest ones are at its end.
@@ -147,7 +158,7 @@ func (t *tally) exceeded(scopes account.ScopeSet, requests, units, unix int64) (
 	}
 	for i, q := range t.limits.Quotas {
 		counted := t.limits.Scopes[i]
-		n := int64(bits.OnesCount8(uint8(counted & scopes)))
+		n := int64(bits.OnesCount64(uint64(counted & scopes)))
 		if q.Unit == account.UnitUnits {
 			n *= units
 		} else {
@@ -174,16 +185,17 @@ func (t *tally) window(q account.Quota) *window {
 }
 
 // usedOf returns the use of a quota for these scopes.
-func (w *window) usedOf(q account.Quota, scopes account.ScopeSet) (used int64) {
-	for ; scopes != 0; scopes &= scopes - 1 {
-		of := &w.used[bits.TrailingZeros8(uint8(scopes))]
-		if q.Unit == account.UnitUnits {
-			used += of.units
-		} else {
-			used += of.requests
+func (w *window) usedOf(q account.Quota, scopes account.ScopeSet) (sum int64) {
+	for i, of := range w.used {
+		switch {
+		case scopes&(1<<i) == 0:
+		case q.Unit == account.UnitUnits:
+			sum += of.units
+		default:
+			sum += of.requests
 		}
 	}
-	return used
+	return sum
 }
 
 // Levels of quotas that are reported, in percent.

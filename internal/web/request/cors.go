@@ -25,7 +25,7 @@ func NewCORS(origins []string, methods ...string) (*CORS, error) {
 		return nil, nil
 	}
 	p := &CORS{rules: cors.New(cors.Options{
-		AllowedOrigins: origins, AllowedMethods: methods, AllowedHeaders: []string{"*"}, MaxAge: 600,
+		AllowedOrigins: origins, AllowedMethods: methods, AllowedHeaders: []string{"*"}, MaxAge: 7200,
 	})}
 	if len(origins) == 1 && !strings.Contains(origins[0], "://*.") {
 		p.sole = origins[0]

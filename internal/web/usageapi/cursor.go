@@ -51,7 +51,7 @@ func (r *Request) resume(cursor string) error {
 	}
 	from, to, start := time.Unix(unix[0], 0).UTC(), time.Unix(unix[1], 0).UTC(), unix[2]
 	if begin, _ := r.Step.Span(from); from.Unix() < 0 || to.Year() > 10000 || start < from.Unix() || start >= to.Unix() ||
-		!begin.Equal(from) || !isID(parts[5]) || account.Scope(parts[6]).Set() == 0 {
+		!begin.Equal(from) || !isID(parts[5]) || !isScope(account.Scope(parts[6])) {
 		return errCursor
 	}
 	if parts[1] != r.fingerprint() || r.given.Has("from") && !from.Equal(r.From) ||

@@ -91,7 +91,7 @@ func (r *Request) read(now time.Time) error {
 		return errors.New("account: must be the id of a service account")
 	}
 	if r.given.Has("scope") && r.Scope.Set() == 0 {
-		return fmt.Errorf("scope: must be one of %v", account.AllScopes)
+		return fmt.Errorf("scope: must be %q, one of %v, or a declared scope", account.EveryScope, account.AllScopes)
 	}
 	if r.given.Has("limit") {
 		limit, err := strconv.Atoi(r.given.Get("limit"))
@@ -117,6 +117,9 @@ func isID(text string) bool {
 		return !(c == '_' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z')
 	})
 }
+
+// isScope reports whether usage can have the scope, which may no longer be declared.
+func isScope(scope account.Scope) bool { return scope == account.EveryScope || scope.WellFormed() }
 
 // readTimes reads from and to, and extends them to whole periods of the step.
 func (r *Request) readTimes(now time.Time) (err error) {

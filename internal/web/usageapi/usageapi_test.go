@@ -59,8 +59,8 @@ func TestWrongParameters(t *testing.T) {
 		known = " parameter; there are from, to, step, account, scope, limit, cursor"
 	)
 	for want, queries := range map[string][]string{
-		"step: must be hour, day or month":    {"step=week", "step=minute", "step="},
-		"scope: must be one of " + scopes:     {"scope=tile"},
+		"step: must be hour, day or month":                               {"step=week", "step=minute", "step="},
+		`scope: must be "*", one of ` + scopes + ", or a declared scope": {"scope=tile", "scope="},
 		id:                                    {"account=", "account=sa_1%00", "account=" + strings.Repeat("a", 65)},
 		limit:                                 {"limit=0", "limit=1001", "limit=1.5", "limit=99999999999999999999"},
 		"from" + times:                        {"from=yesterday", "from="},
@@ -242,7 +242,9 @@ func TestCursor(t *testing.T) {
 		{first, "acme", with(4, "0"), wrong},
 		{first, "acme", with(4, parts[3]), wrong},
 		{first, "acme", with(5, "sa_\x00"), wrong},
-		{first, "acme", with(6, "NONE"), wrong},
+		{first, "acme", with(6, "none"), wrong},
+		{first, "acme", with(6, "GONE"), ""}, // a scope that is no longer declared
+		{"scope=*", "acme", with(6, "*"), other},
 		{first, "acme", cursor + "=", wrong},
 	} {
 		_, err := usageapi.Parse(tc.query+"&cursor="+tc.cursor, tc.organization, now)

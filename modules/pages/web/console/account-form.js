@@ -2,37 +2,36 @@
 import { el } from "./shared/dom.js";
 import { check, field, open, problem } from "./forms.js";
 
-const platforms = ["WEB", "ANDROID", "IOS", "DESKTOP"];
-const scopes = {
-  TILE: "the map: tiles and style", MATRIX: "travel times and distances between many places",
-  ONM: "travel times from one place to many", DIRECTION: "routes, and map matching of recorded drives",
-  TSS: "route optimization: the best order of many stops", GEOCODING: "search and completion of names and addresses",
-  REVERSEGEOCODING: "what is at a position",
-};
+const platforms = ["", "WEB", "ANDROID", "IOS", "DESKTOP"];
 
-// editAccount shows the form of an account, and saves the fields that have changed.
-export function editAccount(account, save) {
+// editAccount shows the form of an account, and saves the fields that have changed. offered are the scopes of the
+// server, {name, purpose}.
+export function editAccount(account, offered, save) {
   const before = {
-    description: "", platform: "WEB", scopes: [], isAdmin: false, quotas: [],
+    description: "", platform: "", scopes: [], isAdmin: false, quotas: [],
     restrictions: { origins: [], networks: [] }, ...account,
   };
   const list = (name, label, hint) => field(name, label,
     el("textarea", { rows: 2, spellcheck: false, value: before.restrictions[name].join("\n") }), hint);
+  const scopes = new Map(offered.map(({ name, purpose }) => [name, purpose]));
+  for (const name of before.scopes) if (!scopes.has(name)) scopes.set(name, "(not in use on this server)");
   open(account ? "Edit account" : "New account", [
     field("description", "Description", el("textarea", { rows: 2, value: before.description, dir: "auto" }),
       "For you and your colleagues: which application, which team. At most 500 characters."),
     field("platform", "Platform", select(platforms, before.platform)),
     el("fieldset", {}, el("legend", {}, "Scopes: what its tokens may be used for"),
-      ...Object.entries(scopes).map(([scope, text]) =>
+      ...[...scopes].map(([scope, text]) =>
         check("scopes", scope, before.scopes.includes(scope), el("strong", {}, scope), " " + text)), problem("scopes")),
     check("isAdmin", "true", before.isAdmin,
       "Administrator: its tokens may manage the accounts of the organization, other administrators excepted"),
     problem("isAdmin"),
-    quotaFields(before.quotas),
+    quotaFields(before.quotas, [...scopes.keys()]),
     el("fieldset", {}, el("legend", {}, "Restrictions: from where its tokens may be used"),
       list("origins", "Web pages, one origin a line",
-        "https://app.example.com, or https://*.example.com for subdomains. Empty: any page, and also no page."),
-      list("networks", "Networks, one a line", "203.0.113.0/24, or one address. Empty: any network.")),
+        "Such as https://app.example.com, or https://*.example.com for its subdomains. " +
+        "Requests from anything but these pages, also from a backend, are then refused. Empty: no restriction."),
+      list("networks", "Networks, one a line",
+        "Such as 203.0.113.0/24, or one address. Requests from elsewhere are then refused. Empty: no restriction.")),
   ], {
     label: account ? "Save" : "Create",
     submit: async (form) => {
@@ -51,16 +50,16 @@ export function editAccount(account, save) {
 }
 
 const select = (values, chosen, properties = {}) => el("select", properties, ...values.map((value) =>
-  el("option", { value, selected: value === chosen }, value === "*" ? "all scopes" : value)));
+  el("option", { value, selected: value === chosen }, { "*": "all scopes", "": "not specified" }[value] ?? value)));
 
 // quotaFields makes a row per quota that reads as a sentence: 1000 requests of TILE a day.
-function quotaFields(quotas) {
+function quotaFields(quotas, scopes) {
   const rows = el("div", { class: "quotas" });
   const part = (name, input) => Object.assign(input, { name: "quotas." + name });
   const add = (quota) => rows.append(el("div", { class: "row quota" },
     part("limit", el("input", { type: "number", min: 0, step: 1, value: quota.limit, "aria-label": "Limit" })),
     part("unit", select(["requests", "units"], quota.unit, { "aria-label": "Unit" })), el("span", {}, "of"),
-    part("scope", select(["*", ...Object.keys(scopes)], quota.scope, { "aria-label": "Scope" })),
+    part("scope", select([...new Set(["*", ...scopes, quota.scope])], quota.scope, { "aria-label": "Scope" })),
     el("span", {}, "a"),
     part("window", select(["minute", "day", "month"], quota.window, { "aria-label": "Window" })),
     el("button", {

@@ -16,14 +16,15 @@ const tag = (text) => el("span", { class: "tag" }, text);
 const columns = [
   ["Description", (a) => el("bdi", {}, a.description || "(no description)")],
   ["Id", (a) => el("code", {}, a.id)],
-  ["Platform", (a) => [a.platform, ...(a.isAdmin ? [" ", tag("administrator")] : [])]],
+  ["Platform", (a) => [a.platform || "–", ...(a.isAdmin ? [" ", tag("administrator")] : [])]],
   ["Scopes", (a) => a.scopes.flatMap((scope) => [tag(scope), " "])],
   ["Status", (a) => el("span", { class: "status " + a.status }, a.status.toLowerCase())],
   ["Created", (a) => el("time", { class: "date", dateTime: a.createdAt, title: a.createdAt },
     new Date(a.createdAt).toLocaleDateString())],
 ];
 
-// Accounts is the list of a session. say shows a message, fail an error, and usage the usage of an account.
+// Accounts is the list of a session. The page's say shows a message, fail an error, and usage the usage of an account;
+// scopes are those of the server.
 export class Accounts {
   #session;
   #page;
@@ -44,7 +45,7 @@ export class Accounts {
       this.#timer = setTimeout(() => this.#search(), 250);
     });
     on("more", "click", () => this.#more(byId("search").value ? searchPageSize : pageSize));
-    on("create", "click", () => editAccount(null, (fields) => this.#create(fields)));
+    on("create", "click", () => editAccount(null, this.#page.scopes, (fields) => this.#create(fields)));
     on("try", "click", tryExchange);
   }
 
@@ -118,7 +119,7 @@ export class Accounts {
     const tried = (work) => () => work().catch((error) => this.#page.fail(error));
     const actions = [action("Usage", () => this.#page.usage(account))];
     if (account.status !== "REVOKED") actions.push(
-      action("Edit", () => editAccount(account, async (fields) => {
+      action("Edit", () => editAccount(account, this.#page.scopes, async (fields) => {
         await this.#patch(account, fields);
         this.#done(account, "changed");
       })),

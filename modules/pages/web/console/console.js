@@ -15,6 +15,7 @@ let timer = 0;
 
 const session = new Session({ changed: show });
 const page = {
+  scopes: [],
   say: (text, kind) => say(message, text, kind),
   fail(error) {
     if (error.status === 401) leave("Your sign-in is not valid any more. Sign in again.");
@@ -143,7 +144,11 @@ window.addEventListener("hashchange", () => offer(takeTokenFromAddress()));
 
 // Remove the token from the address before anything else.
 const given = takeTokenFromAddress();
-settings = await fetch("sign-in.json", { credentials: "omit" }).then((answer) => answer.json()).catch(() => settings);
+const read = (name, otherwise) =>
+  fetch(name, { credentials: "omit" }).then((answer) => answer.json()).catch(() => otherwise);
+[settings, { offered: page.scopes }] = await Promise.all([
+  read("sign-in.json", settings), read("scopes.json", { offered: [] }),
+]);
 byId("mint-hint").hidden = !settings.local;
 if (settings.login) {
   login = new Login(settings, takeGiven, (error) => say(message, error.message, "error"));

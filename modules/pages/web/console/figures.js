@@ -35,7 +35,8 @@ export function bars(step, rows, now) {
 export const keyOf = (account, scope) => account + " " + scope;
 
 // sumUp sums rows since a time by account and scope. Quotas have a row even without usage. Accounts with quotas for all
-// scopes have a row with the scope *.
+// scopes have a row with the scope *. The server's rows with the scope * are of requests for which any scope is enough,
+// and get the scope "any".
 export function sumUp(rows, since, accounts) {
   const sums = new Map();
   const at = (account, scope) => {
@@ -46,7 +47,7 @@ export function sumUp(rows, since, accounts) {
   for (const { id, quotas } of accounts.values()) for (const { scope } of quotas ?? []) at(id, scope);
   for (const row of rows) {
     if (Date.parse(row.start) < since) continue;
-    add(at(row.account, row.scope), row);
+    add(at(row.account, row.scope === "*" ? "any" : row.scope), row);
     if (sums.has(keyOf(row.account, "*"))) add(at(row.account, "*"), row);
   }
   return sums;

@@ -124,7 +124,7 @@ export class Usage {
       ...this.#account ? [] : [["name", "Account", (row) => el("button", {
         type: "button", class: "link", onclick: () => this.open({ id: row.account, description: row.name }),
       }, el("bdi", {}, row.name))]],
-      ["scope", "Scope", (row) => (row.scope === "*" ? "all scopes" : row.scope)],
+      ["scope", "Scope", (row) => ({ "*": "all scopes", any: "any scope" })[row.scope] ?? row.scope],
       count("requests", "Requests"), count("errors", "Answered 5xx"), count("refused", "Refused"),
       count("units", "Units"),
       ["share", "Used of the quota", (row) => el("div", {}, ...row.quotas.map(share))],
