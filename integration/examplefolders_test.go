@@ -214,6 +214,7 @@ func TestExampleFolders(t *testing.T) {
 		"tiles-and-console": runTilesAndConsole, "own-api": runOwnAPI,
 		"sharding": nil, // TestSharding
 		"engines":  nil, // TestFronting
+		"proxies":  nil, // TestForwardAuth, TestNginx, TestTraefik
 		"restore":  nil, // TestDrill
 	}
 	entries, err := os.ReadDir(filepath.Join(root, "examples"))

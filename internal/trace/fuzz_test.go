@@ -69,7 +69,7 @@ func FuzzParse(f *testing.F) {
 		case 4:
 			points, err = ParseGPX(nil, text, fuzzMax, nil)
 		default:
-			doc, err = Parse(text, fuzzMax)
+			doc, err = Parse(nil, text, fuzzMax, nil)
 			points = doc.Points
 		}
 		checkParsed(t, points, err)

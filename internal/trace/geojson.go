@@ -3,6 +3,7 @@ package trace
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // ParseGeoJSON reads a GeoJSON LineString, a Feature that has one, or a FeatureCollection with exactly one such
@@ -20,6 +21,9 @@ func ParseGeoJSON(dst []Point, body []byte, max int) ([]Point, error) {
 	}
 	if g.line.err == nil {
 		g.join()
+	}
+	if g.line.err != nil {
+		g.nameGeometry()
 	}
 	return g.line.finish()
 }
@@ -47,6 +51,18 @@ func (g *geoJSON) checkSyntax() {
 	if err := g.reader.Err(); err != nil {
 		g.line.name = "body"
 		g.line.fail(-1, "not the GeoJSON of a trace: "+err.Error())
+	}
+}
+
+// nameGeometry replaces the error if the geometry is none of a trace. Its type may follow what the error is about.
+func (g *geoJSON) nameGeometry() {
+	kind, geometry, _ := outline(g.reader.data)
+	where := "type"
+	if kind == "Feature" {
+		kind, where = geometry, "geometry"
+	}
+	if slices.Contains(otherGeometries, kind) {
+		g.line.err = &InputError{Parameter: where, Point: -1, Problem: needsLine + "; it is a " + kind}
 	}
 }
 
@@ -172,6 +188,8 @@ func (g *geoJSON) readTimes() {
 	}
 }
 
+const needsLine = "must be a LineString, or a Feature or a FeatureCollection with one"
+
 // join checks that the document is a trace, and sets the times of the points.
 func (g *geoJSON) join() {
 	kind, where := g.rootType, "type"
@@ -180,7 +198,7 @@ func (g *geoJSON) join() {
 	}
 	switch {
 	case kind != lineString:
-		g.fail(where, "must be a LineString, or a Feature or a FeatureCollection with one")
+		g.fail(where, needsLine)
 	case !g.hasCoordinates:
 		g.fail("coordinates", "is missing")
 	case g.hasTimes && len(g.times) != len(g.line.points):

@@ -43,6 +43,7 @@ func TestParse(t *testing.T) {
 	}{
 		"path of pairs":               {path, `[{39.1,-75.5},{39.2,-75.6}]`, plain},
 		"path of objects":             {path, `[{"lat":39.1,"lng":-75.5},{"lng":-75.6,"lat":39.2}]`, plain},
+		"path with lon":               {path, `[{"lon":-75.5,"lat":39.1},{"lat":39.2,"lng":-75.6}]`, plain},
 		"path of both":                {path, `[{39.1,-75.5},{"lat":39.2,"lng":-75.6}]`, plain},
 		"path with spaces":            {path, " [ { 39.1 ,\t-75.5 } ,\n{ \"lat\" : 39.2 , \"lng\" : -75.6 } ]\r\n", plain},
 		"path with plus and exponent": {path, `[{+391e-1,-7.55E+1},{39.2,-75.6}]`, plain},
@@ -108,7 +109,7 @@ func TestParse(t *testing.T) {
 			if diff := cmp.Diff(tc.want, got, same); diff != "" {
 				t.Errorf("points (-want +got):\n%s", diff)
 			}
-			doc, err := Parse([]byte(tc.text), 3)
+			doc, err := Parse(nil, []byte(tc.text), 3, nil)
 			if !strings.HasPrefix(strings.TrimSpace(tc.text), "[") && (err != nil || !cmp.Equal(tc.want, doc.Points, same)) {
 				t.Errorf("Parse does not find the form by itself: %v, %v", doc.Points, err)
 			}
@@ -139,6 +140,9 @@ func TestRefuse(t *testing.T) {
 		{path, `[{1,1},{.5,2}]`, "path: point 1: a number is expected at byte 8"},
 		{path, `[{1,1},{NaN,2}]`, "path: point 1: a number is expected at byte 8"},
 		{path, `[{1,1},{"lat":1}]`, "path: point 1: lng is missing"},
+		{path, `[{1,1},{"lon":1}]`, "path: point 1: lat is missing"},
+		{path, `[{1,1},{"lat":1,"lon":2,"lng":2}]`, "path: point 1: lng: means the same as lon; only one of them is accepted"},
+		{path, `[{1,1},{"lat":1,"lon":2,"lon":2}]`, "path: point 1: lon appears more than once"},
 		{path, `[{1,1},{"lat":1,"lat":2,"lng":3}]`, "path: point 1: lat appears more than once"},
 		{path, `[{1,1},{"lat":"1","lng":3}]`, "path: point 1: a number is expected at byte 14"},
 		{path, `[{1,1},{"lat":1,"lng":3`, "path: point 1: it ends early, ',' or '}' is expected at byte 23"},
@@ -165,11 +169,15 @@ func TestRefuse(t *testing.T) {
 		{jsonBody, `{"path":[{"lat":1,"lng":1,"accuracy":0}]}`, "path: point 0: accuracy 0 is not a positive number of metres"},
 
 		{geoJSONBody, `{}`, "type: must be a LineString, or a Feature or a FeatureCollection with one"},
-		{geoJSONBody, `{"type":"Point","coordinates":[1,2]}`, "coordinates: point 0: must be an array [longitude, latitude]"},
+		{geoJSONBody, `{"type":"Point","coordinates":[1,2]}`,
+			"type: must be a LineString, or a Feature or a FeatureCollection with one; it is a Point"},
+		{geoJSONBody, `{"coordinates":[[[1,2],[3,4]]],"type":"MultiLineString"}`,
+			"type: must be a LineString, or a Feature or a FeatureCollection with one; it is a MultiLineString"},
+		{geoJSONBody, `{"type":"Line","coordinates":[1,2]}`, "coordinates: point 0: must be an array [longitude, latitude]"},
 		{geoJSONBody, `{"type":"Feature","geometry":null}`,
 			"geometry: must be a LineString, or a Feature or a FeatureCollection with one"},
 		{geoJSONBody, `{"type":"Feature","geometry":{"type":"MultiPoint","coordinates":[[1,2],[3,4]]}}`,
-			"geometry: must be a LineString, or a Feature or a FeatureCollection with one"},
+			"geometry: must be a LineString, or a Feature or a FeatureCollection with one; it is a MultiPoint"},
 		{geoJSONBody, `{"type":"LineString"}`, "coordinates: is missing"},
 		{geoJSONBody, `{"type":"LineString","coordinates":7}`, "coordinates: must be an array of positions"},
 		{geoJSONBody, `{"type":"LineString","coordinates":[[1,2],[1,2],[1,2],[1,2]]}`, "coordinates: more than 3 points"},
@@ -263,9 +271,38 @@ func TestRefuse(t *testing.T) {
 	}
 }
 
+// fit is the beginning of a FIT file, with a comma in it.
+const fit = "\x0e\x10\x43\x08\x2c\x26\x00\x00.FIT"
+
+// A text of another format than the one it is sent as is told so.
+func TestReadOther(t *testing.T) {
+	const valid = `{"path":[{"lat":1,"lng":2},{"lat":1,"lng":2}]}`
+	const feature = `{"type":"Feature","geometry":{"type":"LineString","coordinates":[[1,2],[3,4]]}}`
+	for _, tc := range []struct {
+		format     *Format
+		text, want string
+	}{
+		{jsonFormat, feature, "body: is GeoJSON; send it with Content-Type application/geo+json"},
+		{jsonFormat, `{"type":"Point","coordinates":[1,2]}`, "body: is GeoJSON; send it with Content-Type application/geo+json"},
+		{jsonFormat, "\ufeff <?xml version='1.0'?><gpx/>", "body: is GPX; send it with Content-Type application/gpx+xml"},
+		{jsonFormat, "lat,lng\n1,2", "body: is CSV; send it with Content-Type text/csv"},
+		{geoJSONFormat, valid, "body: is JSON with a path; send it with Content-Type application/json"},
+		{gpxFormat, feature, "body: is GeoJSON; send it with Content-Type application/geo+json"},
+		{csvFormat, valid, "body: is JSON with a path; send it with Content-Type application/json"},
+		{gpxFormat, fit, "body: " + noTrace}, {jsonFormat, fit, "body: " + noTrace}, {csvFormat, fit, "body: " + noTrace},
+		{jsonFormat, `{"type":"car"}`, "path: is missing"},
+		{jsonFormat, "path=[{1,2},{3,4}]", "body: not the JSON of a trace: '{' is expected at byte 0"},
+		{gpxFormat, "<kml/>", "gpx: the document is not GPX"},
+	} {
+		if _, err := tc.format.Read(nil, []byte(tc.text), 3, nil); err == nil || err.Error() != tc.want {
+			t.Errorf("%s: %q: %v, want %s", tc.format.Name, tc.text, err, tc.want)
+		}
+	}
+}
+
 func TestParseForms(t *testing.T) {
-	for _, text := range []string{"", "lat lon\n1 2", "[1,2]", ",", `"path"`} {
-		if _, err := Parse([]byte(text), 3); err == nil || !strings.HasPrefix(err.Error(), "trace: neither GPX") {
+	for _, text := range []string{"", "lat lon\n1 2", "[1,2]", ",", `"path"`, "{}", `{"type":"Topology"}`, "<kml/>", fit} {
+		if _, err := Parse(nil, []byte(text), 3, nil); err == nil || err.Error() != "trace: "+noTrace {
 			t.Errorf("Parse(%q): %v", text, err)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 )
 
 // ParsePath reads the decoded value of the `path` parameter: [{lat,lng},{lat,lng}]. Each pair is two numbers or
-// {"lat":…,"lng":…}; the second form may have time and accuracy too. The points are appended to dst[:0], whose memory
+// {"lat":…,"lng":…}, where lng may be called lon; the second form may have time and accuracy too. The points are appended to dst[:0], whose memory
 // is reused. Reading stops at the first point beyond max. The error is an *InputError.
 func ParsePath(dst []Point, text []byte, max int) ([]Point, error) {
 	c := collector{points: dst[:0], max: max, name: "path"}
@@ -57,6 +57,7 @@ func readPath(c *collector, r *reader, bare bool) {
 const (
 	memberLat = 1 << iota
 	memberLng
+	memberLon // another name for memberLng
 	memberTime
 	memberAccuracy
 )
@@ -74,6 +75,9 @@ func readPoint(r *reader) (p Point, problem string) {
 			p.Location[1] = r.Number()
 		case "lng":
 			member = memberLng
+			p.Location[0] = r.Number()
+		case "lon":
+			member = memberLon
 			p.Location[0] = r.Number()
 		case "time":
 			member = memberTime
@@ -98,8 +102,10 @@ func readPoint(r *reader) (p Point, problem string) {
 	case r.Err() != nil:
 	case seen&memberLat == 0:
 		problem = "lat is missing"
-	case seen&memberLng == 0:
+	case seen&(memberLng|memberLon) == 0:
 		problem = "lng is missing"
+	case seen&memberLng != 0 && seen&memberLon != 0:
+		problem = "lng: means the same as lon; only one of them is accepted"
 	}
 	return p, problem
 }

@@ -283,7 +283,7 @@ func TestOtherAnswers(t *testing.T) {
 			"GET, HEAD"},
 		{"form", "POST", path, user, "platform=WEB",
 			[]string{"Content-Type", "", "Content-Type", "application/x-www-form-urlencoded"}, 415,
-			`{"error":"unsupported media type"}`, "", ""},
+			`{"error":"Content-Type: application/x-www-form-urlencoded is not accepted; send application/json"}`, "", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			a := s.Do(tc.method, tc.path, tc.token, tc.body, tc.header...)

@@ -84,11 +84,15 @@ func (a *Auth) unmarshal(d *caddyfile.Dispenser, known []string) error {
 		options.Option{Name: "forward_token", Args: "[on|off]", Read: a.unmarshalForwardToken},
 		options.Option{Name: "cors", Args: "<origin>...", Read: options.Words(&a.CORS), Repeats: true},
 		options.Option{Name: "units", Args: "<placeholder>", Read: options.Text(&a.Units)},
-		options.Option{Name: "limit", Args: "<events> <window> [<name>]", Read: func(d *caddyfile.Dispenser) error {
-			a.Limit = &app.RateLimit{Name: "account"}
-			return a.Limit.Unmarshal(d)
-		}},
+		limitOption(&a.Limit),
 	)
+}
+
+func limitOption(limit **app.RateLimit) options.Option {
+	return options.Option{Name: "limit", Args: "<events> <window> [<name>]", Read: func(d *caddyfile.Dispenser) error {
+		*limit = &app.RateLimit{Name: "account"}
+		return (*limit).Unmarshal(d)
+	}}
 }
 
 func (a *Auth) unmarshalForwardToken(d *caddyfile.Dispenser) error {

@@ -139,7 +139,7 @@ func TestRefusals(t *testing.T) {
 		{"large", "POST", authPath, large, nil, 413, `{"error":"request body too large"}`},
 		{"form", "POST", authPath, "client_token=x",
 			[]string{"Content-Type", "", "Content-Type", "application/x-www-form-urlencoded"}, 415,
-			`{"error":"unsupported media type"}`},
+			`{"error":"Content-Type: application/x-www-form-urlencoded is not accepted; send application/json"}`},
 		{"GET", "GET", authPath, "", nil, 405, `{"error":"method not allowed"}`},
 		{"OPTIONS", "OPTIONS", refreshPath, "", []string{"Origin", "https://x.example"}, 405,
 			`{"error":"method not allowed"}`},

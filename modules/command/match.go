@@ -215,7 +215,7 @@ func readTrace(ctx context.Context, stdin io.Reader, name string) (trace.Documen
 	if err != nil {
 		return trace.Document{}, err
 	}
-	return trace.Parse(text, maxTracePoints)
+	return trace.Parse(nil, text, maxTracePoints, nil)
 }
 
 func readTraceText(stdin io.Reader, name string) ([]byte, error) {

@@ -113,7 +113,7 @@ func TestReverseGeocoding(t *testing.T) {
 	}
 
 	// The size bounds the results, which come by distance.
-	for more, want := range map[string]int{"": 1, "&size=1": 1, "&size=2": 2, "&size=5": 5, "&size=%2B3": 3, "&size=2.0": 2} {
+	for more, want := range map[string]int{"": 1, "&size=1": 1, "&size=2": 2, "&limit=2": 2, "&size=5": 5, "&size=%2B3": 3, "&size=2.0": 2} {
 		_, got := results(t, s, crossing+more)
 		if len(got) != want {
 			t.Errorf("%q: %d results", more, len(got))
@@ -143,7 +143,7 @@ func TestReverseGeocoding(t *testing.T) {
 	for outside, want := range map[string]string{
 		"lat=0&lon=0": "0.000000,0.000000", "lat=-0&lon=-0.00000001": "0.000000,0.000000",
 		"lat=+90&lon=-180": "90.000000,-180.000000", "lat=-90.0&lon=1e-7": "-90.000000,0.000000",
-		"lat=%2B9e1&lon=1.8E%2B2&apiKey=x&utm=y&lat2=z": "90.000000,180.000000",
+		"lat=9&l%6Eg=1&limit=5": "9.000000,1.000000", "lat=%2B9e1&lon=1.8E%2B2&apiKey=x&utm=y&lat2=z": "90.000000,180.000000",
 	} {
 		if query, got := results(t, s, outside); query != want || len(got) != 0 {
 			t.Errorf("%s: %s %+v, want %s", outside, query, got, want)
@@ -162,7 +162,9 @@ func TestRefusals(t *testing.T) {
 		"lat": {"", "lon=1", "lat=&lon=1", "lat&lon=1", "lat=91&lon=1", "lat=-90.0000001&lon=1", "lat=NaN&lon=1",
 			"lat=Infinity&lon=1", "lat=0x10&lon=1", "lat=1_0&lon=1", "lat=.5&lon=1", "lat=5.&lon=1", "lat=01&lon=1",
 			"lat=1e999&lon=1", "lat=1,5&lon=1", "lat=%201&lon=1", "lat=1%20&lon=1", "lat=north&lon=1", "lat=1&lat=1&lon=1"},
-		"lon": {"lat=1", "lat=1&lon=", "lat=1&lon=180.5", "lat=1&lon=-181", "lat=1&lon=1%", "lat=1&lon=1&l%6Fn=1"},
+		"lon":   {"lat=1", "lat=1&lon=", "lat=1&lon=180.5", "lat=1&lon=-181", "lat=1&lon=1%", "lat=1&lon=1&l%6Fn=1"},
+		"lng":   {"lat=1&lng=180.5", "lat=1&lng=", "lat=1&lng=1&lng=1", "lat=1&lng=1&lon=1", "lat=1&lon=x&lng=1"},
+		"limit": {here + "limit=6", here + "limit=", here + "limit=1&limit=1", here + "limit=1&size=1"},
 		"size": {here + "size=", here + "size=0", here + "size=6", here + "size=-1", here + "size=1.5", here + "size=two",
 			here + "size=99999999999999999999", here + "size=1&size=1"},
 		"category": {here + "category=a&category=b", here + "category=%zz", here + "category=" + many},

@@ -6,24 +6,27 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/paulmach/orb"
-
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/web/apierror"
 	"github.com/mapsedge/caddy-maps/internal/web/request"
 )
 
 // parameters are the known names, in the order of the constants below.
-var parameters = []string{"lat", "lon", "size", "category", "language", "geometry"}
+var parameters = []string{"lat", "lon", "lng", "size", "limit", "category", "language", "geometry"}
 
 const (
 	lat = iota
 	lon
+	lng // another name for lon
 	size
+	limit // another name for size
 	category
 	language
 	shapes
 )
+
+// values are those of parameters.
+type values [8]request.QueryValue
 
 const (
 	maxTerms = 64       // of a category
@@ -34,20 +37,25 @@ const (
 // chooses languages. The error is an apierror.Error.
 func parse(query string, req *geocoding.Request) (chosen bool, err error) {
 	*req = geocoding.Request{}
-	var values [6]request.QueryValue
+	var values values
 	if repeated := request.ScanQuery(query, parameters, values[:]); repeated != "" {
 		return false, apierror.FailedValidation(repeated + ": appears more than once")
 	}
-	latitude, err := coordinate("lat", values[lat], 90)
+	if req.Point[1], err = coordinate(&values, lat, 90); err != nil {
+		return false, err
+	}
+	longitude, err := either(&values, lon, lng)
 	if err != nil {
 		return false, err
 	}
-	longitude, err := coordinate("lon", values[lon], 180)
+	if req.Point[0], err = coordinate(&values, longitude, 180); err != nil {
+		return false, err
+	}
+	number, err := either(&values, size, limit)
 	if err != nil {
 		return false, err
 	}
-	req.Point = orb.Point{longitude, latitude}
-	if req.Size, err = parseSize(values[size]); err != nil {
+	if req.Size, err = parseSize(&values, number); err != nil {
 		return false, err
 	}
 	if req.Categories, err = parseCategory(values[category]); err != nil {
@@ -60,25 +68,35 @@ func parse(query string, req *geocoding.Request) (chosen bool, err error) {
 	return req.Languages != nil, err
 }
 
-func coordinate(name string, v request.QueryValue, limit float64) (float64, error) {
-	if !v.Present {
-		return 0, apierror.FailedValidation(name + ": is missing")
+// either returns the index of a parameter that has two names.
+func either(values *values, name, alias int) (int, error) {
+	i, ok := request.Either(values[:], name, alias)
+	if !ok {
+		return 0, apierror.FailedValidation(fmt.Sprintf("%s: means the same as %s; only one of them is accepted",
+			parameters[alias], parameters[name]))
 	}
-	number, ok := v.Number()
+	return i, nil
+}
+
+func coordinate(values *values, i int, limit float64) (float64, error) {
+	if !values[i].Present {
+		return 0, apierror.FailedValidation(parameters[i] + ": is missing")
+	}
+	number, ok := values[i].Number()
 	if !ok || number < -limit || number > limit {
-		return 0, apierror.FailedValidation(fmt.Sprintf("%s: must be a number from %v to %v", name, -limit, limit))
+		return 0, apierror.FailedValidation(fmt.Sprintf("%s: must be a number from %v to %v", parameters[i], -limit, limit))
 	}
 	return number, nil
 }
 
-func parseSize(v request.QueryValue) (int, error) {
-	if !v.Present {
+func parseSize(values *values, i int) (int, error) {
+	if !values[i].Present {
 		return geocoding.MinSize, nil
 	}
-	number, ok := v.Number()
+	number, ok := values[i].Number()
 	if !ok || number < geocoding.MinSize || number > geocoding.MaxSize || number != float64(int(number)) {
 		return 0, apierror.FailedValidation(
-			fmt.Sprintf("size: must be a whole number from %d to %d", geocoding.MinSize, geocoding.MaxSize))
+			fmt.Sprintf("%s: must be a whole number from %d to %d", parameters[i], geocoding.MinSize, geocoding.MaxSize))
 	}
 	return int(number), nil
 }

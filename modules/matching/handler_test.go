@@ -53,6 +53,19 @@ var (
 	geoJSON = `{"type":"LineString","coordinates":[` + join("[%[2]v,%[1]v]", ",") + `]}`
 )
 
+// formType is the media type of form.
+const formType = "multipart/form-data; boundary=b"
+
+// form is a form with a file, as curl sends it.
+func form(file string, fields ...string) string {
+	text := ""
+	for _, name := range fields {
+		text += "--b\r\nContent-Disposition: form-data; name=\"" + name + "\"\r\n\r\n1\r\n"
+	}
+	return text + "--b\r\nContent-Disposition: form-data; name=\"trace\"; filename=\"drive\"\r\n" +
+		"Content-Type: application/octet-stream\r\n\r\n" + file + "\r\n--b--\r\n"
+}
+
 // buildRegion compiles OpenStreetMap XML, and returns the region's path.
 func buildRegion(t testing.TB, osm string) string {
 	t.Helper()
@@ -152,6 +165,9 @@ func TestTraceForms(t *testing.T) {
 		{"POST", "", `{"type":"FeatureCollection","features":[{"type":"Feature","properties":null,` +
 			`"geometry":{"type":"Point","coordinates":[1,2]}},` +
 			`{"type":"Feature","properties":null,"geometry":` + geoJSON + `}]}`, geoType},
+		{"POST", "", strings.ReplaceAll(body, "lng", "lon"), jsonType},
+		{"POST", "", form(body), formType}, {"POST", "", form(geoJSON), formType}, {"POST", "", form(table), formType},
+		{"POST", "?radius=1&format=json", form(gpx, "note"), formType},
 		{"POST", "", table, csvType},
 		{"POST", "?radius=1&format=json&details=false", strings.ReplaceAll(strings.Replace(table, "lng", "Lon", 1), "\n",
 			"\r\n"), "text/csv; charset=UTF-8; header=present"},
@@ -330,6 +346,11 @@ func TestRefusals(t *testing.T) {
 		{"", `{"type":"Point","coordinates":[[1,2],[1,2]]}`, geoType, "type:"},
 		{"", `{"type":"FeatureCollection","features":[]}`, geoType, "features: 0 have a LineString"},
 		{"", `{"type":"LineString","coordinates":[[1,2],[1,95]]}`, geoType, "coordinates: point 1: latitude"},
+		{"", geoJSON, jsonType, "body: is GeoJSON; send it with Content-Type application/geo+json"},
+		{"", form(gpx, "radius"), formType, "radius: belongs in the query, not in the form"},
+		{"", form("\x0e\x10\x43\x08\x2c\x26\x00\x00.FIT"), formType, "trace: is neither GPX nor GeoJSON nor CSV nor JSON"},
+		{"", form(gpx), "multipart/form-data; boundary=c", "body: is not a form with the boundary of Content-Type"},
+		{"", form(gpx), "multipart/form-data", "body: is not a form with the boundary of Content-Type"},
 		{"", "a,b\n1,2", csvType, "csv: the header has no column lat"},
 		{"", "lat,lng\n1,2\n91,2", csvType, "csv: point 1: line 3, column lat: latitude 91"},
 		{"", "lat,lng" + strings.Repeat("\n1,2", 7), csvType, "csv: more than 6 points"},
@@ -355,11 +376,13 @@ func TestRefusals(t *testing.T) {
 		{"PUT", "", oneBody + "}", jsonType, 405, "MethodNotAllowed", "method"},
 		{"DELETE", "", "", "", 405, "MethodNotAllowed", "method"},
 		{"POST", "", oneBody + `,"x":"` + strings.Repeat("x", 3000) + `"}`, jsonType, 413, "TooLarge", "large"},
-		{"POST", "", "path=" + one, "application/x-www-form-urlencoded", 415, "UnsupportedMediaType", "media type"},
-		{"POST", "", gpx, "text/xml", 415, "UnsupportedMediaType", "media type"},
-		{"POST", "", oneBody + "}", "application/json; charset=utf-16", 415, "UnsupportedMediaType", "media type"},
-		{"POST", "", table, "text/csv; charset=utf-16", 415, "UnsupportedMediaType", "media type"},
-		{"POST", "", oneBody + "}", "json;;", 415, "UnsupportedMediaType", "media type"},
+		{"POST", "", "path=" + one, "application/x-www-form-urlencoded", 415, "UnsupportedMediaType",
+			"Content-Type: application/x-www-form-urlencoded is not accepted; send application/json, application/gpx+xml, " +
+				"application/geo+json, text/csv or multipart/form-data"},
+		{"POST", "", gpx, "text/xml", 415, "UnsupportedMediaType", "text/xml is not"},
+		{"POST", "", oneBody + "}", "application/json; charset=utf-16", 415, "UnsupportedMediaType", "utf-16"},
+		{"POST", "", table, "text/csv; charset=utf-16", 415, "UnsupportedMediaType", "utf-16"},
+		{"POST", "", oneBody + "}", "json;;", 415, "UnsupportedMediaType", "malformed"},
 		{"GET", "x?path=" + one, "", "", 404, "NotFound", "not found"},
 		{"GET", "/?path=" + one, "", "", 404, "NotFound", "not found"},
 	} {
@@ -368,9 +391,12 @@ func TestRefusals(t *testing.T) {
 		if allow := a.Header.Get("Allow"); (allow == "GET, HEAD, POST") != (tc.status == 405) {
 			t.Errorf("%s %s: Allow %q", tc.method, tc.path, allow)
 		}
+		if accept := a.Header.Get("Accept"); (accept != "") != (tc.status == 415) {
+			t.Errorf("%s %s: Accept %q", tc.method, tc.path, accept)
+		}
 	}
 	a := s.Do(http.MethodPost, endpoint, "", oneBody+"}", "Content-Encoding", "gzip")
-	checkError(t, a, 415, "UnsupportedMediaType", "media type")
+	checkError(t, a, 415, "UnsupportedMediaType", "Content-Encoding: gzip")
 	checkError(t, s.Do(http.MethodGet, "/api/route", "", ""), 404, "NotFound", "not found")
 
 	// A body whose length is not told is cut off at the limit as well.

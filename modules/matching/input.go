@@ -81,10 +81,9 @@ func (in *input) receive(h *Handler, r *http.Request) (body []byte, err error) {
 	return nil, apierror.MethodNotAllowed(http.MethodGet, http.MethodHead, http.MethodPost)
 }
 
-func (in *input) receiveBody(h *Handler, r *http.Request) ([]byte, error) {
-	media, ok := request.ContentType(r)
-	if in.parser = parserOf(media); !ok || in.parser == nil {
-		return nil, apierror.UnsupportedMediaType()
+func (in *input) receiveBody(h *Handler, r *http.Request) (_ []byte, err error) {
+	if in.parser, err = parserOf(r); err != nil {
+		return nil, err
 	}
 	if err := in.scan(h, r); err != nil {
 		return nil, err
@@ -98,29 +97,35 @@ func (in *input) receiveBody(h *Handler, r *http.Request) ([]byte, error) {
 // parser reads a trace of at most max points from a body.
 type parser func(dst []trace.Point, body []byte, max int, meter trace.Meter) (trace.Document, error)
 
-// parserOf returns the parser of a media type; nil if the type is not supported.
-func parserOf(media string) parser {
-	points := func(parse func([]trace.Point, []byte, int, trace.Meter) ([]trace.Point, error)) parser {
-		return func(dst []trace.Point, body []byte, max int, meter trace.Meter) (trace.Document, error) {
-			points, err := parse(dst, body, max, meter)
-			return trace.Document{Points: points}, err
+// multipartForm is the media type of a form with a file.
+const multipartForm = "multipart/form-data"
+
+// mediaTypes are those of bodies.
+var mediaTypes = func() (types []string) {
+	for _, f := range trace.Formats {
+		types = append(types, f.Media)
+	}
+	return append(types, multipartForm)
+}()
+
+// parserOf returns the parser for the body of a request. The error is UnsupportedMediaType if there is none.
+func parserOf(r *http.Request) (parser, error) {
+	media, params, err := request.ContentType(r, mediaTypes...)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range trace.Formats {
+		if f.Media == media {
+			return f.Read, nil
 		}
 	}
-	switch media {
-	case "application/json":
-		return func(dst []trace.Point, body []byte, max int, _ trace.Meter) (trace.Document, error) {
-			return trace.ParseJSON(dst, body, max)
+	return func(dst []trace.Point, body []byte, max int, meter trace.Meter) (trace.Document, error) {
+		file, err := request.FormFile(body, params["boundary"], parameters)
+		if err != nil {
+			return trace.Document{}, invalid(err.Error())
 		}
-	case "application/gpx+xml":
-		return points(trace.ParseGPX)
-	case "application/geo+json":
-		return points(func(dst []trace.Point, body []byte, max int, _ trace.Meter) ([]trace.Point, error) {
-			return trace.ParseGeoJSON(dst, body, max)
-		})
-	case "text/csv":
-		return points(trace.ParseCSV)
-	}
-	return nil
+		return trace.Parse(dst, file, max, meter)
+	}, nil
 }
 
 // parse reads the trace. The error is an apierror.Error, a *trace.InputError or one of admission.Work.

@@ -21,7 +21,7 @@ func init() { caddy.RegisterModule(new(RegionMatcher)) }
 
 // RegionMatcher matches requests by their positions. The path says where these are:
 //
-//   - `…/v2/search/reverse-geocoding`: `lat` and `lon`.
+//   - `…/v2/search/reverse-geocoding`: `lat` and `lon` (or `lng`).
 //   - `…/api/route/matching/`: the trace, in `path` or in the body of a POST.
 //   - any other, such as `/api/v1/route`: `origin=<lat>,<lon>`, or else `lat` and `lon`.
 //

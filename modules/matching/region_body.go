@@ -28,7 +28,7 @@ type keptBody struct {
 
 // bodyLimits is what the positions depend on besides the bytes.
 type bodyLimits struct {
-	media     string
+	media     string // the header Content-Type
 	maxBody   int64
 	maxPoints int
 }
@@ -45,16 +45,15 @@ func (k *keptBody) Close() error { return k.original.Close() }
 // body reads the trace in the body of a request, and replaces the body by an equal one. The error is an
 // *admission.OverloadError or that of the request's context.
 func (m *RegionMatcher) body(r *http.Request) ([]orb.Point, error) {
-	media, ok := request.ContentType(r)
-	if !ok || r.Body == nil || r.ContentLength > m.MaxBody {
+	if r.Body == nil || r.ContentLength > m.MaxBody {
 		return nil, nil
 	}
-	by := bodyLimits{media, m.MaxBody, m.MaxPoints}
+	by := bodyLimits{r.Header.Get("Content-Type"), m.MaxBody, m.MaxPoints}
 	if before, ok := r.Body.(*keptBody); ok && !before.touched && before.by == by {
 		return before.positions, nil
 	}
-	parse := parserOf(media)
-	if parse == nil {
+	parse, err := parserOf(r)
+	if err != nil {
 		return nil, nil
 	}
 	caller := app.Caller(r.Context())

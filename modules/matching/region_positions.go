@@ -20,24 +20,25 @@ const (
 )
 
 // positionParameters are the names in queries, in the order of the values.
-var positionParameters = []string{"lat", "lon", "origin", "path"}
+var positionParameters = []string{"lat", "lon", "lng", "origin", "path"}
 
 const (
 	paramLat = iota
 	paramLon
+	paramLng
 	paramOrigin
 	paramPath
 )
 
 // positionQuery is what the query of a request says about positions.
-type positionQuery [4]request.QueryValue
+type positionQuery [5]request.QueryValue
 
 // positions returns the positions of a request: a few points of a long trace, or none if it cannot be read. The error
 // is that of body.
 func (m *RegionMatcher) positions(r *http.Request) ([]orb.Point, error) {
 	switch {
 	case strings.HasSuffix(r.URL.Path, reversePath):
-		q, ok := scanQuery(r, paramLat, paramLon)
+		q, ok := scanQuery(r, paramLat, paramLon, paramLng)
 		if !ok {
 			return nil, nil
 		}
@@ -45,7 +46,7 @@ func (m *RegionMatcher) positions(r *http.Request) ([]orb.Point, error) {
 	case strings.HasSuffix(strings.TrimSuffix(r.URL.Path, "/"), matchingPath):
 		return m.trace(r)
 	}
-	q, ok := scanQuery(r, paramLat, paramLon, paramOrigin)
+	q, ok := scanQuery(r, paramLat, paramLon, paramLng, paramOrigin)
 	switch {
 	case !ok:
 		return nil, nil
@@ -79,9 +80,10 @@ func one(p orb.Point, ok bool) []orb.Point {
 
 // coordinates reads the position of a reverse geocoding.
 func (q *positionQuery) coordinates() (p orb.Point, ok bool) {
+	lon, only := request.Either(q[:], paramLon, paramLng)
 	latitude, okLat := q[paramLat].Number()
-	longitude, okLon := q[paramLon].Number()
-	return onGlobe(latitude, longitude, okLat && okLon)
+	longitude, okLon := q[lon].Number()
+	return onGlobe(latitude, longitude, only && okLat && okLon)
 }
 
 // longestOrigin is the longest origin that is decoded, in bytes; two float64 need far less.

@@ -306,6 +306,7 @@ func FuzzRegionMatcher(f *testing.F) {
 	f.Add("/api/route/matching", "", jsonType, []byte(inside))
 	f.Add(endpoint, "", gpxType, []byte(gpx))
 	f.Add(endpoint, "", geoType, []byte(geoJSON))
+	f.Add(endpoint, "", formType, []byte(form(gpx, "note")))
 	f.Add(route, "origin=39.15,-75.52", "", []byte(nil))
 	f.Add(route, "origin=%", "", []byte(nil))
 	f.Fuzz(func(t *testing.T, path, query, media string, body []byte) {
@@ -434,6 +435,14 @@ func TestUnderstandsWhatTheHandlersDo(t *testing.T) {
 		{"POST", match, geoType, `{"type":"Point","coordinates":[-75.52,39.16]}`},
 		{"POST", match, gpxType, gpx},
 		{"POST", match, gpxType, `<kml/>`},
+		{"GET", reverse + "?lat=39.16&lng=-75.52", "", ""},
+		{"GET", reverse + "?lat=39.16&lng=-75.52&lon=-75.52", "", ""},
+		{"POST", match, jsonType, strings.ReplaceAll(points(2), "lng", "lon")},
+		{"POST", match, jsonType, geoJSON},
+		{"POST", match, formType, form(geoJSON, "note")},
+		{"POST", match, formType, form(geoJSON, "radius")},
+		{"POST", match, formType, form("<kml/>")},
+		{"POST", match, "multipart/form-data", form(geoJSON)},
 		{"POST", match + "?path=[{39.16,-75.52},{39.16,-75.52}]", jsonType, points(2)},
 	} {
 		a := s.Do(test.method, test.target, "", test.body, "Content-Type", "", "Content-Type", test.media)

@@ -62,6 +62,8 @@ type Error struct {
 	Allow []string
 	// RetryAfter is the value of the Retry-After header, rounded up to whole seconds; 0 for none.
 	RetryAfter time.Duration
+	// Accept lists the media types of bodies that the path accepts.
+	Accept []string
 	// Challenge is the value of WWW-Authenticate.
 	Challenge string
 	// RateLimit and RateLimitPolicy are the values of these headers; most errors have none.
@@ -148,6 +150,9 @@ func (s Style) Write(w http.ResponseWriter, e Error) {
 	}
 	if len(e.Allow) > 0 {
 		set("Allow", strings.Join(e.Allow, ", "))
+	}
+	if len(e.Accept) > 0 {
+		set("Accept", strings.Join(e.Accept, ", ")) // RFC 9110, section 15.5.16
 	}
 	if e.RetryAfter > 0 {
 		set("Retry-After", strconv.FormatInt(int64((e.RetryAfter+time.Second-1)/time.Second), 10))

@@ -43,7 +43,8 @@ func TestWrite(t *testing.T) {
 		{RequestTimeout(), `408 {"error":"the request body did not arrive in time"}`,
 			"408 RequestTimeout: the request body did not arrive in time", "close"},
 		{TooLarge(), `413 {"error":"request body too large"}`, "413 TooLarge: request body too large", ""},
-		{UnsupportedMediaType(), `415 {"error":"unsupported media type"}`, "415 UnsupportedMediaType: unsupported media type", ""},
+		{UnsupportedMediaType("send JSON", "application/json", "text/csv"), `415 {"error":"send JSON"}`,
+			"415 UnsupportedMediaType: send JSON", "application/json, text/csv"},
 		{Busy(1500 * time.Millisecond), `503 {"error":"too many requests are under way"}`,
 			"503 Unavailable: too many requests are under way", "no-store 2"},
 		{Internal(), `500 {"error":"internal server error"}`, "500 InternalError: internal server error", ""},
@@ -63,7 +64,7 @@ func TestWrite(t *testing.T) {
 				t.Errorf("%v (-want +got):\n%s", style, diff)
 			}
 			var header []string
-			for _, name := range []string{"Cache-Control", "Connection", "Www-Authenticate", "Allow", "Retry-After", "Ratelimit",
+			for _, name := range []string{"Cache-Control", "Connection", "Www-Authenticate", "Allow", "Accept", "Retry-After", "Ratelimit",
 				"Ratelimit-Policy", "Etag"} {
 				header = append(header, rec.Header()[name]...)
 			}

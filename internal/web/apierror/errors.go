@@ -24,7 +24,7 @@ func OfStatus(status int) Error {
 	case http.StatusRequestEntityTooLarge:
 		return TooLarge()
 	case http.StatusUnsupportedMediaType:
-		return UnsupportedMediaType()
+		return UnsupportedMediaType("unsupported media type")
 	case http.StatusTooManyRequests:
 		return TooManyRequests("too many requests", 0)
 	case http.StatusInternalServerError:
@@ -137,10 +137,11 @@ func TooLarge() Error {
 	return Error{Status: http.StatusRequestEntityTooLarge, RoutingCode: "TooLarge", Message: "request body too large"}
 }
 
-// UnsupportedMediaType is for a body of a type that the endpoint does not accept.
-func UnsupportedMediaType() Error {
-	return Error{Status: http.StatusUnsupportedMediaType, RoutingCode: "UnsupportedMediaType",
-		Message: "unsupported media type"}
+// UnsupportedMediaType is for a body in a form that the endpoint does not accept. message names it; accepted are the
+// media types that the endpoint accepts.
+func UnsupportedMediaType(message string, accepted ...string) Error {
+	return Error{Status: http.StatusUnsupportedMediaType, RoutingCode: "UnsupportedMediaType", Message: message,
+		Accept: accepted}
 }
 
 // TooManyRequests is for a client that exceeds a rate limit.

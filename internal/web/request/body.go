@@ -2,6 +2,7 @@ package request
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -17,25 +18,40 @@ import (
 // SmallBody is the maximum size, in bytes, of bodies of the token, account and admin APIs.
 const SmallBody = 16 << 10
 
-// ContentType returns the media type of a request's body without parameters, in lower case. The default is
-// "application/json". ok is false for a malformed header, a charset other than UTF-8, or a content encoding.
-func ContentType(r *http.Request) (media string, ok bool) {
-	if enc := r.Header.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {
-		return "", false
+// ContentType returns the media type of a request's body, in lower case, and its parameters. The default is
+// "application/json". The error is UnsupportedMediaType if it is none of accepted, and for a malformed header, a charset
+// other than UTF-8, or a content encoding.
+func ContentType(r *http.Request, accepted ...string) (media string, params map[string]string, err error) {
+	refuse := func(format string, args ...any) (string, map[string]string, error) {
+		return "", nil, apierror.UnsupportedMediaType(fmt.Sprintf(format, args...), accepted...)
+	}
+	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
+		return refuse("Content-Encoding: %.40s is not accepted; send the body as it is", encoding)
 	}
 	header := r.Header.Get("Content-Type")
 	if header == "" {
-		return "application/json", true
+		return "application/json", nil, nil
 	}
-	media, params, err := mime.ParseMediaType(header)
-	if err != nil {
-		return "", false
+	if media, params, err = mime.ParseMediaType(header); err != nil {
+		return refuse("Content-Type: is malformed; send %s", orList(accepted))
+	}
+	if !slices.Contains(accepted, media) {
+		return refuse("Content-Type: %.80s is not accepted; send %s", media, orList(accepted))
 	}
 	if charset, has := params["charset"]; has && !strings.EqualFold(charset, "utf-8") &&
 		!strings.EqualFold(charset, "us-ascii") {
-		return "", false
+		return refuse("Content-Type: charset %.40s is not accepted; send UTF-8", charset)
 	}
-	return media, true
+	return media, params, nil
+}
+
+// orList joins words with commas, and the last with "or".
+func orList(words []string) string {
+	last := len(words) - 1
+	if last == 0 {
+		return words[0]
+	}
+	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
 const (
@@ -149,8 +165,8 @@ func drainExcess(r *http.Request, limit int64) {
 // ReadObject reads a request's body of at most limit bytes as a JSON object, with UnmarshalObject. The error is
 // UnsupportedMediaType, one of ReadBody, or FailedValidation with the error of UnmarshalObject.
 func ReadObject(r *http.Request, limit int64, memory *admission.Reservation, dst any) error {
-	if media, ok := ContentType(r); !ok || media != "application/json" {
-		return apierror.UnsupportedMediaType()
+	if _, _, err := ContentType(r, "application/json"); err != nil {
+		return err
 	}
 	body, err := ReadBody(r, limit, memory)
 	if err != nil {

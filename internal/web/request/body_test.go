@@ -88,7 +88,8 @@ func TestReadObject(t *testing.T) {
 	for name, tc := range map[string]struct {
 		body   io.Reader
 		header [2]string
-		status int // 0: read
+		status int    // 0: read
+		says   string // the error
 	}{
 		"within the limit":                  {body: strings.NewReader(`{"abc":12}`)},
 		"beyond it, announced":              {body: strings.NewReader(`{"abc":123}`), status: 413},
@@ -96,18 +97,23 @@ func TestReadObject(t *testing.T) {
 		"broken off":                        {body: iotest.ErrReader(io.ErrUnexpectedEOF), status: 400},
 		"beyond the limit of another layer": {body: iotest.ErrReader(&http.MaxBytesError{Limit: 3}), status: 413},
 		"no object":                         {body: strings.NewReader(`[]`), status: 400},
-		"JSON":                              {strings.NewReader(`{}`), [2]string{"Content-Type", "application/json"}, 0},
-		"identity":                          {strings.NewReader(`{}`), [2]string{"Content-Encoding", "identity"}, 0},
-		"gzip":                              {strings.NewReader(`{}`), [2]string{"Content-Encoding", "gzip"}, 415},
-		"text":                              {strings.NewReader(`{}`), [2]string{"Content-Type", "text/plain"}, 415},
-		"malformed type":                    {strings.NewReader(`{}`), [2]string{"Content-Type", "application/json; ="}, 415},
-		"another charset":                   {strings.NewReader(`{}`), [2]string{"Content-Type", "application/json; charset=utf-16"}, 415},
+		"JSON":                              {strings.NewReader(`{}`), [2]string{"Content-Type", "application/json"}, 0, ""},
+		"identity":                          {strings.NewReader(`{}`), [2]string{"Content-Encoding", "identity"}, 0, ""},
+		"gzip": {strings.NewReader(`{}`), [2]string{"Content-Encoding", "gzip"}, 415,
+			"Content-Encoding: gzip is not accepted; send the body as it is"},
+		"text": {strings.NewReader(`{}`), [2]string{"Content-Type", "text/plain"}, 415,
+			"Content-Type: text/plain is not accepted; send application/json"},
+		"malformed type": {strings.NewReader(`{}`), [2]string{"Content-Type", "application/json; ="}, 415,
+			"Content-Type: is malformed; send application/json"},
+		"another charset": {strings.NewReader(`{}`), [2]string{"Content-Type", "application/json; charset=utf-16"}, 415,
+			"Content-Type: charset utf-16 is not accepted; send UTF-8"},
 	} {
 		r := httptest.NewRequest(http.MethodPost, "/", tc.body)
 		r.Header.Set(tc.header[0], tc.header[1])
 		err := ReadObject(r, limit, new(admission.Reservation), new(map[string]any))
-		if answer, _ := errors.AsType[apierror.Error](err); answer.Status != tc.status || (err == nil) != (tc.status == 0) {
-			t.Errorf("%s: got %d %v, want %d", name, answer.Status, err, tc.status)
+		answer, _ := errors.AsType[apierror.Error](err)
+		if answer.Status != tc.status || (err == nil) != (tc.status == 0) || tc.says != "" && answer.Message != tc.says {
+			t.Errorf("%s: got %d %v, want %d %s", name, answer.Status, err, tc.status, tc.says)
 		}
 	}
 	// A body that another handler has put in place of the client's may claim to have no length.

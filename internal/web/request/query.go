@@ -36,6 +36,14 @@ func ScanQuery(query string, names []string, values []QueryValue) (repeated stri
 	return ""
 }
 
+// Either returns the index of a parameter that has two names: alias if that name is present. ok is false if both are.
+func Either(values []QueryValue, name, alias int) (index int, ok bool) {
+	if values[alias].Present {
+		return alias, !values[name].Present
+	}
+	return name, true
+}
+
 // indexOf returns the index of the name that an encoded name equals, or -1.
 func indexOf(names []string, raw string) int {
 	for i, name := range names {
