@@ -110,7 +110,7 @@ func TestLimits(t *testing.T) {
 				wantHeader("RateLimit-Policy", test.policy).
 				wantHeader("RateLimit", fmt.Sprintf(`"%s";r=0;t=%d`, test.zone, wait)).
 				wantHeader("Access-Control-Allow-Origin", page).
-				wantHeader("Access-Control-Expose-Headers", "Retry-After, RateLimit, RateLimit-Policy")
+				wantHeader("Access-Control-Expose-Headers", "Retry-After, RateLimit, RateLimit-Policy, WWW-Authenticate")
 			if test.window == 1 { // another request may be in the next window
 				return
 			}
