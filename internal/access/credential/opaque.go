@@ -16,6 +16,8 @@ const (
 	serverPrefix  = "mps_"
 	refreshPrefix = "mpr_"
 
+	publishablePrefix = "mpk_"
+
 	prefixLen   = 4
 	secretLen   = 43
 	checksumLen = 6
