@@ -6,7 +6,6 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -18,12 +17,8 @@ import (
 // MapLibre draws our tiles by the style of Protomaps, whose schema they have, and by our own, in all of both versions'
 // opinion without an error: towns, streets and buildings, and the sea where it is.
 func TestMapLibre(t *testing.T) {
-	leaveOut(t, "needs a browser")
+	modules := npmModules(t)
 	t.Parallel()
-	modules := os.Getenv("MAPS_TEST_NPM")
-	if modules == "" {
-		t.Skip("MAPS_TEST_NPM names no node_modules with MapLibre (make checks): it draws nothing in this run")
-	}
 	s := startServer(t)
 	account := s.create(t, s.userToken(t, "acme"), map[string]any{"platform": "WEB", "scopes": []string{"TILE"}})
 	token, _ := s.exchange(t, account.ClientToken, account.ServerToken)

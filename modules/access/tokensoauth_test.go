@@ -3,6 +3,7 @@ package access_test
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -189,7 +190,7 @@ func TestOAuthLibrary(t *testing.T) {
 		}
 		config.ClientSecret = acc.ClientToken
 		_, err = config.Token(t.Context())
-		if refusal, ok := err.(*oauth2.RetrieveError); !ok || refusal.ErrorCode != "invalid_client" {
+		if refusal, ok := errors.AsType[*oauth2.RetrieveError](err); !ok || refusal.ErrorCode != "invalid_client" {
 			t.Errorf("a wrong secret: %v", err)
 		}
 	}
