@@ -75,8 +75,7 @@ func (t *Tokens) token(w http.ResponseWriter, r *http.Request) error {
 		return apierror.OAuthError(invalidScope, "scope: unknown scope")
 	}
 	refresh := form.Get("refresh_token")
-	serve, refusal := t.exchange, invalidClient
-	needsSecret := true
+	serve, refusal, needsSecret := t.exchange, invalidClient, true
 	switch form.Get("grant_type") {
 	case "client_credentials":
 		if client == "" {
