@@ -109,8 +109,11 @@ func TestLimits(t *testing.T) {
 			a.wantHeader("Content-Type", jsonType).wantHeader("Cache-Control", "no-store").
 				wantHeader("RateLimit-Policy", test.policy).
 				wantHeader("RateLimit", fmt.Sprintf(`"%s";r=0;t=%d`, test.zone, wait)).
-				wantHeader("Access-Control-Allow-Origin", page).
-				wantHeader("Access-Control-Expose-Headers", "Retry-After, RateLimit, RateLimit-Policy, WWW-Authenticate")
+				wantHeader("Access-Control-Allow-Origin", page)
+			if exposed := a.header.Get("Access-Control-Expose-Headers"); !strings.HasPrefix(exposed,
+				"Retry-After, RateLimit, RateLimit-Policy") { // maps_auth exposes more
+				t.Errorf("Access-Control-Expose-Headers is %q", exposed)
+			}
 			if test.window == 1 { // another request may be in the next window
 				return
 			}
