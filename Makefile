@@ -114,8 +114,8 @@ $(BIN)/xcaddy: tools/go.mod
 $(BIN)/golangci-lint: tools/golangci/go.mod
 	$(GO) -C tools/golangci build -trimpath -o ../../$@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 
-# Installs MapLibre, the Protomaps style and axe from npm, with which tests check tiles and pages. Prints the variable
-# that names them.
+# Installs from npm what tests check tiles and pages with (MapLibre, the Protomaps style, axe) and clients that they run
+# (@gebeta/tiles, openid-client). Prints the variable that names them.
 checks: build/browser/node_modules
 	@echo MAPS_TEST_NPM=$(abspath build/browser/node_modules)
 

@@ -39,6 +39,27 @@ func TestFlow(t *testing.T) {
 	}
 	mapCalls(second, 200)
 
+	// The same by the address of the origin service's clients, and as OAuth 2.
+	again := refreshCall(refresh)
+	again.path = external + "/auth/refresh"
+	s.send(t, again).want(200).into(&refreshed)
+	if refreshed.Data.RefreshToken != refresh {
+		t.Error("auth/refresh gives another refresh token")
+	}
+	mapCalls(secret(refreshed.Data.AccessToken), 200)
+	const form = "application/x-www-form-urlencoded"
+	credentials := "grant_type=client_credentials&client_id=" + acc.ClientToken + "&client_secret="
+	var granted struct {
+		AccessToken string `json:"access_token"`
+	}
+	s.send(t, call{method: "POST", path: external + "/token", contentType: form, body: credentials + acc.ServerToken}).
+		want(200).wantHeader("Cache-Control", "no-store").into(&granted)
+	mapCalls(secret(granted.AccessToken), 200)
+	for body, status := range map[string]int{credentials + acc.ClientToken: 401, "": 400,
+		"grant_type=refresh_token&refresh_token=x": 400, strings.Repeat("x=y&", 5<<10): 413} {
+		s.send(t, call{method: "POST", path: external + "/token", contentType: form, body: body}).want(status)
+	}
+
 	// Suspended: the very next calls are refused, and so are the ways to new tokens.
 	s.setStatus(t, user, acc.ID, "SUSPENDED")
 	mapCalls(access, 401)

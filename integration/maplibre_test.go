@@ -21,15 +21,11 @@ import (
 // opinion without an error: towns, streets and buildings, and the sea where it is. Our style comes from another origin
 // than the page, by one URL with a publishable key, which needs no preflight.
 func TestMapLibre(t *testing.T) {
-	leaveOut(t, "needs a browser")
+	modules := npmModules(t)
 	t.Parallel()
-	modules := os.Getenv("MAPS_TEST_NPM")
-	if modules == "" {
-		t.Skip("MAPS_TEST_NPM names no node_modules with MapLibre (make checks): it draws nothing in this run")
-	}
-	s := startServer(t, "maps_auth TILE {", "maps_auth TILE {\ncors *")
+	s := startServer(t, "# cors https://app.example.com", "cors *")
 	user := s.userToken(t, "acme")
-	account := s.create(t, user, map[string]any{"platform": "WEB", "scopes": []string{"TILE"}})
+	account := s.create(t, user, map[string]any{"scopes": []string{"TILE"}})
 	token, _ := s.exchange(t, account.ClientToken, account.ServerToken)
 	var own string // the address of our style
 	pages := httptest.NewServer(maplibrePages(t, s, modules, token, &own))

@@ -33,7 +33,7 @@ func TestOpenAPIDocuments(t *testing.T) {
 	}
 	want := []string{
 		"get /api/v1/external/jwks.json", "post /api/v1/external/auth", "post /api/v1/external/refresh",
-		"post /api/v1/external/revoke",
+		"post /api/v1/external/auth/refresh", "post /api/v1/external/revoke", "post /api/v1/external/token",
 		"get /api/v1/service-accounts", "post /api/v1/service-accounts",
 		"get /api/v1/service-accounts/usage",
 		"get /api/v1/service-accounts/{id}", "patch /api/v1/service-accounts/{id}", "delete /api/v1/service-accounts/{id}",

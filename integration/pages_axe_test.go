@@ -14,12 +14,8 @@ import (
 
 // axe-core finds nothing on any page, in each state that it can be in, in a wide window, in the dark, and on a phone.
 func TestPagesAxe(t *testing.T) {
-	leaveOut(t, "needs a browser")
+	modules := npmModules(t)
 	t.Parallel()
-	modules := os.Getenv("MAPS_TEST_NPM")
-	if modules == "" {
-		t.Skip("MAPS_TEST_NPM names no node_modules with axe-core (make checks): the pages are not checked")
-	}
 	axe, err := os.ReadFile(filepath.Join(modules, "axe-core", "axe.min.js"))
 	if err != nil {
 		t.Fatal(err)

@@ -197,6 +197,18 @@ func (c *cycle) revocation(account maps.CreatedAccount) {
 	if fresh.JSON200 == nil {
 		fail("refresh: %s: %s", fresh.Status(), fresh.Body)
 	}
+	same, err := plain.RefreshTokenAtAuthWithResponse(c.ctx, maps.RefreshRequest{RefreshToken: tokens.RefreshToken})
+	check(err)
+	if same.JSON200 == nil || same.JSON200.Data.RefreshToken != tokens.RefreshToken {
+		fail("auth/refresh: %s: %s", same.Status(), same.Body)
+	}
+	granted, err := plain.RequestTokenWithFormdataBodyWithResponse(c.ctx,
+		maps.OAuthRequest{GrantType: maps.OAuthRequestGrantTypeRefreshToken, RefreshToken: &tokens.RefreshToken})
+	check(err)
+	if granted.JSON200 == nil || granted.JSON200.TokenType != maps.OAuthTokensTokenTypeBearer {
+		fail("OAuth: %s: %s", granted.Status(), granted.Body)
+	}
+	exact(granted.JSON200, granted.Body)
 	revoked, err := plain.RevokeTokenWithResponse(c.ctx, maps.RevokeRequest{RefreshToken: tokens.RefreshToken})
 	check(err)
 	if revoked.StatusCode() != http.StatusNoContent {

@@ -121,6 +121,13 @@ async function revocation(): Promise<void> {
   const body = { refresh_token: refreshToken };
   const fresh = await plain.POST("/api/v1/external/refresh", { body });
   assert(fresh.data);
+  const same = await plain.POST("/api/v1/external/auth/refresh", { body });
+  assert.equal(same.data?.data.refreshToken, refreshToken);
+  const granted = await plain.POST("/api/v1/external/token", {
+    body: { grant_type: "refresh_token", ...body },
+    headers: { "Content-Type": "application/x-www-form-urlencoded" }, // which openapi-fetch then serializes
+  });
+  assert.equal(granted.data?.token_type, "Bearer");
   assert.equal((await plain.POST("/api/v1/external/revoke", { body })).response.status, 204);
   for (const token of [accessToken, fresh.data.data.accessToken]) {
     const ended = await plain.GET("/v2/search/coverage", { headers: { Authorization: `Bearer ${token}` } });

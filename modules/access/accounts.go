@@ -162,7 +162,7 @@ func (a *Accounts) answerFor(r *http.Request, err error) apierror.Error {
 	case errors.As(err, &answer):
 		return answer
 	case errors.Is(err, credential.ErrInvalid):
-		answer = apierror.Unauthorized(true)
+		answer = unauthorized(err)
 	case errors.Is(err, account.ErrNotFound):
 		return errNoAccount
 	default:

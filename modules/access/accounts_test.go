@@ -269,7 +269,12 @@ func TestOtherAnswers(t *testing.T) {
 	}{
 		{"no token", "GET", path, "", "", nil, 401, unauthorized, "WWW-Authenticate", "Bearer"},
 		{"token in the query", "GET", path + "?apiKey=" + user, "", "", nil, 401, unauthorized, "WWW-Authenticate", "Bearer"},
-		{"nonsense", "GET", path, "nonsense", "", nil, 401, unauthorized, "WWW-Authenticate", `Bearer error="invalid_token"`},
+		{"nonsense", "GET", path, "nonsense", "", nil, 401, unauthorized, "WWW-Authenticate",
+			`Bearer error="invalid_token", error_description="this is not a token; a user token belongs here"`},
+		{"client token", "GET", path, acc.ClientToken, "", nil, 401, unauthorized, "WWW-Authenticate",
+			`Bearer error="invalid_token", error_description="this is a client token; a user token belongs here"`},
+		{"truncated", "GET", path, user[:len(user)-1], "", nil, 401, unauthorized, "WWW-Authenticate",
+			`Bearer error="invalid_token", error_description="the token is truncated or mistyped"`},
 		{"access token of no administrator", "GET", path, pair.AccessToken, "", nil, 403,
 			`{"error":"insufficient scope","code":"INSUFFICIENT_SCOPE"}`, "WWW-Authenticate",
 			`Bearer error="insufficient_scope"`},

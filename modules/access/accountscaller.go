@@ -8,6 +8,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/mapsedge/caddy-maps/internal/access/account"
+	"github.com/mapsedge/caddy-maps/internal/access/credential"
 	"github.com/mapsedge/caddy-maps/internal/web/apierror"
 	"github.com/mapsedge/caddy-maps/internal/web/request"
 	"github.com/mapsedge/caddy-maps/modules/app"
@@ -42,7 +43,7 @@ func (a *Accounts) authenticate(r *http.Request, session *app.Session) (caller, 
 	token, err := request.HeaderToken(r.Header)
 	switch {
 	case err != nil:
-		return caller{}, refused{apierror.Unauthorized(true), app.BearerReason(err)}
+		return caller{}, refused{apierror.Unauthorized(true).WithDescription(err.Error()), app.BearerReason(err)}
 	case token == "":
 		return caller{}, refused{apierror.Unauthorized(false), app.ReasonNoToken}
 	case a.isAccessToken(token):
@@ -53,7 +54,7 @@ func (a *Accounts) authenticate(r *http.Request, session *app.Session) (caller, 
 	}
 	user, err := session.Authority.VerifyUser(r.Context(), token)
 	if err != nil {
-		return caller{}, err
+		return caller{}, withHint(err, given{token: token, wanted: credential.KindUser})
 	}
 	return caller{organization: user.Organization, actor: "user:" + user.Subject, user: true}, nil
 }
@@ -70,14 +71,15 @@ var errStale = errors.New("the store has not answered for longer than max_stale"
 
 func (a *Accounts) authenticateAccount(r *http.Request, session *app.Session, token string) (caller, error) {
 	if !a.acceptsAccessTokens() {
-		return caller{}, refused{apierror.Unauthorized(true), reasonAccessToken}
+		const hint = "this is an access token; a user token belongs here"
+		return caller{}, refused{apierror.Unauthorized(true).WithDescription(hint), reasonAccessToken}
 	}
 	if a.app.TooStale(session) {
 		return caller{}, errStale
 	}
 	id, err := session.Authority.VerifyAccess(r.Context(), token)
 	if err != nil {
-		return caller{}, err
+		return caller{}, withHint(err, given{token: token, wanted: credential.KindAccess})
 	}
 	if !id.Admin {
 		return caller{}, refused{apierror.InsufficientScope(""), reasonNoAdmin}

@@ -228,7 +228,8 @@ func (a *Auth) check(r *http.Request, out *response) *refusal {
 	token, err := request.FindToken(r.Header, r.URL.RawQuery, a.APIKeyQuery)
 	switch {
 	case err != nil:
-		return &refusal{apierror.Unauthorized(true), reasonText(err.Error()), a.metrics.Invalid, app.BearerReason(err)}
+		return &refusal{apierror.Unauthorized(true).WithDescription(err.Error()), reasonText(err.Error()), a.metrics.Invalid,
+			app.BearerReason(err)}
 	case token == "":
 		return &refusal{apierror.Unauthorized(false), app.ReasonNoToken, a.metrics.NoToken,
 			app.ReasonNoToken}
@@ -247,7 +248,8 @@ func (a *Auth) check(r *http.Request, out *response) *refusal {
 	*who, err = session.Authority.VerifyAccess(ctx, token)
 	switch {
 	case errors.Is(err, credential.ErrInvalid):
-		return &refusal{apierror.Unauthorized(true), reasonText(err.Error()), a.metrics.Invalid, app.ReasonFor(err)}
+		err = withHint(err, given{token: token, wanted: credential.KindAccess})
+		return &refusal{unauthorized(err), reasonText(err.Error()), a.metrics.Invalid, app.ReasonFor(err)}
 	case err != nil:
 		return a.unavailable(err.Error())
 	case a.scopes == account.AnyScope && who.Scopes == 0:

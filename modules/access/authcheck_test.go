@@ -75,7 +75,7 @@ func TestCheck(t *testing.T) {
 		headers []string
 		query   string
 		want    string
-		reason  string
+		reason  string // in the log; what follows a colon is in the response too
 	}{
 		{"bearer", []string{"Bearer " + good.AccessToken}, "", passed, ""},
 		{"query", nil, "?apiKey=" + good.AccessToken, passed, ""},
@@ -87,12 +87,19 @@ func TestCheck(t *testing.T) {
 		{"nothing", nil, "", noToken, "no token"},
 		{"empty query", nil, "?apiKey=", noToken, "no token"},
 		{"another scheme", []string{"Basic dXNlcjpwYXNz"}, "", noToken, "no token"},
-		{"garbage", []string{"Bearer garbage"}, "", invalidToken, "malformed"},
+		{"garbage", []string{"Bearer garbage"}, "", invalidToken, "malformed: this is not a token; an access token belongs here"},
 		{"tampered", []string{"Bearer " + tampered}, "", invalidToken, "bad signature"},
 		{"very long", []string{"Bearer " + strings.Repeat("a", 5000)}, "", invalidToken, "longer than 4 KiB"},
-		{"client token", []string{"Bearer " + acc.ClientToken}, "", invalidToken, "malformed"},
-		{"refresh token", []string{"Bearer " + good.RefreshToken}, "", invalidToken, "malformed"},
-		{"user token", []string{"Bearer " + user}, "", invalidToken, "wrong type of token"},
+		{"client token", []string{"Bearer " + acc.ClientToken}, "", invalidToken,
+			"malformed: this is a client token; an access token belongs here"},
+		{"server token in the query", nil, "?apiKey=" + acc.ServerToken, invalidToken,
+			"malformed: this is a server token; an access token belongs here"},
+		{"truncated", []string{"Bearer " + good.AccessToken[:99]}, "", invalidToken,
+			"malformed: the token is truncated or mistyped"},
+		{"refresh token", []string{"Bearer " + good.RefreshToken}, "", invalidToken,
+			"malformed: this is a refresh token; an access token belongs here"},
+		{"user token", []string{"Bearer " + user}, "", invalidToken,
+			"wrong type of token: this is a user token; an access token belongs here"},
 		{"two credentials", []string{"Bearer " + good.AccessToken}, "?apiKey=" + good.AccessToken, invalidToken, "two credentials"},
 		{"two headers", []string{"Bearer " + good.AccessToken, "Bearer " + good.AccessToken}, "", invalidToken, "repeated credential"},
 		{"undecodable parameter", nil, "?apiKey=%zz", invalidToken, "malformed credential"},
@@ -110,6 +117,11 @@ func TestCheck(t *testing.T) {
 				want := family[tc.want]
 				if got.Status != want.status || got.Body != want.body {
 					t.Fatalf("got %d %s, want %d %s", got.Status, got.Body, want.status, want.body)
+				}
+				if _, hint, found := strings.Cut(tc.reason, ": "); found {
+					want.challenge += `, error_description="` + hint + `"`
+				} else if tc.want == invalidToken && tc.name != "tampered" {
+					want.challenge += `, error_description="` + tc.reason + `"` // of the request's form
 				}
 				if challenge := got.Header.Get("WWW-Authenticate"); challenge != want.challenge {
 					t.Errorf("WWW-Authenticate %q, want %q", challenge, want.challenge)

@@ -109,7 +109,7 @@ func TestForeignHeaders(t *testing.T) {
 		"/said": {"Access-Control-Allow-Origin": "theirs", "Access-Control-Allow-Credentials": "theirs",
 			"Access-Control-Expose-Headers": "theirs"},
 		"/pages": {"Access-Control-Allow-Origin": "https://app.example.com",
-			"Access-Control-Expose-Headers": "theirs|Retry-After, RateLimit, RateLimit-Policy"},
+			"Access-Control-Expose-Headers": "theirs|Retry-After, RateLimit, RateLimit-Policy, WWW-Authenticate"},
 	} {
 		for _, name := range []string{
 			"CDN-Cache-Control", "Cloudflare-CDN-Cache-Control", "Surrogate-Control", "Edge-Control", "X-Accel-Expires",
@@ -159,7 +159,7 @@ func TestAuthCORS(t *testing.T) {
 	} {
 		got := s.Do(http.MethodGet, tc.path, tc.token, "", "Origin", tc.origin)
 		allow := strings.Join(got.Header.Values("Access-Control-Allow-Origin"), "|")
-		exposed := got.Header.Get("Access-Control-Expose-Headers") == "Retry-After, RateLimit, RateLimit-Policy"
+		exposed := got.Header.Get("Access-Control-Expose-Headers") == "Retry-After, RateLimit, RateLimit-Policy, WWW-Authenticate"
 		vary := "Authorization|Origin"
 		if tc.path == "/none" {
 			vary = "Authorization"

@@ -2,7 +2,6 @@ package access
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -14,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"go.uber.org/zap"
 
+	"github.com/mapsedge/caddy-maps/internal/access/account"
 	"github.com/mapsedge/caddy-maps/internal/access/credential"
 	"github.com/mapsedge/caddy-maps/internal/web/apierror"
 	"github.com/mapsedge/caddy-maps/internal/web/request"
@@ -26,7 +26,9 @@ func init() { caddy.RegisterModule(new(Tokens)) }
 // Tokens serves the endpoints of tokens below `/api/v1/external/`; other paths are 404:
 //
 // - `POST auth` takes `client_token` and `server_token`, and returns an access token and a refresh token.
-// - `POST refresh` takes `refresh_token` and returns a new access token.
+// - `POST refresh`, or `POST auth/refresh`, takes `refresh_token` and returns a new access token.
+// - `POST token` is for clients of OAuth 2 (RFC 6749). The grant type is `client_credentials`, with the client token as
+// `client_id` and the server token as `client_secret`, or `refresh_token`.
 // - `POST revoke` takes `refresh_token` and ends its grant, with all access tokens of the same exchange.
 // - `GET jwks.json` serves the public keys of access tokens.
 type Tokens struct {
@@ -81,18 +83,24 @@ func (t *Tokens) Provision(ctx caddy.Context) (err error) {
 func (t *Tokens) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {
 	w.Header().Set("Cache-Control", "no-store")
 	name, _ := t.prefix.Below(r.URL)
+	if name == "/auth/refresh" {
+		name = "/refresh"
+	}
 	if name == "/refresh" || name == "/revoke" {
 		if t.cors.Preflight(w, r) {
 			return nil
 		}
 		t.cors.Allow(w.Header(), r)
 	}
+	style := apierror.Platform
 	var err error
 	switch name {
 	case "/auth":
-		err = t.post(w, r, t.exchange)
+		err = t.post(w, r, t.exchangeJSON)
+	case "/token":
+		style, err = apierror.OAuth, t.token(w, r)
 	case "/refresh":
-		err = t.post(w, r, t.refresh)
+		err = t.post(w, r, t.refreshJSON)
 	case "/revoke":
 		err = t.post(w, r, t.revoke)
 	case "/jwks.json":
@@ -101,7 +109,7 @@ func (t *Tokens) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.H
 		err = apierror.NotFound("not found")
 	}
 	if err != nil {
-		apierror.Platform.Write(w, t.answerFor(r, err))
+		style.Write(w, t.answerFor(r, err))
 	}
 	return nil
 }
@@ -109,11 +117,14 @@ func (t *Tokens) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.H
 // answerFor returns the client's response to an error. The true reason goes to the log.
 func (t *Tokens) answerFor(r *http.Request, err error) apierror.Error {
 	var answer apierror.Error
+	var grant grantRefusal
 	switch {
 	case errors.As(err, &answer):
 		return answer
+	case errors.As(err, &grant):
+		answer = grant.answer()
 	case errors.Is(err, credential.ErrInvalid):
-		answer = apierror.Unauthorized(true)
+		answer = unauthorized(err)
 	case errors.Is(err, credential.ErrNoScope):
 		answer = apierror.InsufficientScope("")
 	default:
@@ -135,9 +146,7 @@ func (t *Tokens) answerFor(r *http.Request, err error) apierror.Error {
 // object is a body with unparsed fields, since fields that an endpoint does not know may have any value.
 type object map[string]jsontext.Value
 
-type action func(
-	ctx context.Context, w http.ResponseWriter, r *http.Request, body object, session *app.Session,
-) error
+type action func(w http.ResponseWriter, r *http.Request, body object, session *app.Session) error
 
 // post runs an endpoint that takes a JSON object.
 func (t *Tokens) post(w http.ResponseWriter, r *http.Request, serve action) error {
@@ -150,13 +159,12 @@ func (t *Tokens) post(w http.ResponseWriter, r *http.Request, serve action) erro
 	if err := request.ReadObject(r, request.SmallBody, &memory, &body); err != nil {
 		return err
 	}
-	ctx := r.Context()
-	session, err := t.app.Session(ctx)
+	session, err := t.app.Session(r.Context())
 	if err != nil {
 		return err
 	}
 	defer session.Release()
-	return serve(ctx, w, r, body, session)
+	return serve(w, r, body, session)
 }
 
 // required returns string fields that a body must have.
@@ -192,13 +200,30 @@ func writeTokens(w http.ResponseWriter, tokens credential.Tokens) {
 	request.WriteJSON(w, http.StatusOK, tokensAnswer{tokenPair{tokens.Access, tokens.Refresh, expires}})
 }
 
-func (t *Tokens) exchange(ctx context.Context, w http.ResponseWriter, _ *http.Request, body object,
-	session *app.Session) error {
-	given, err := required(body, "client_token", "server_token")
+// credentials are the tokens that an exchange or a refresh takes. scopes are those wanted; the empty set is for all.
+type credentials struct {
+	client, server, refresh given
+	scopes                  account.ScopeSet
+}
+
+func (t *Tokens) exchangeJSON(w http.ResponseWriter, r *http.Request, body object, session *app.Session) error {
+	values, err := required(body, "client_token", "server_token")
 	if err != nil {
 		return err
 	}
-	tokens, err := session.Authority.Exchange(ctx, given[0], given[1])
+	tokens, err := t.exchange(r, session, credentials{
+		client: given{"client_token", values[0], credential.KindClient},
+		server: given{"server_token", values[1], credential.KindServer},
+	})
+	if err == nil {
+		writeTokens(w, tokens)
+	}
+	return err
+}
+
+// exchange makes tokens of a client and a server token, and counts the attempt.
+func (t *Tokens) exchange(r *http.Request, session *app.Session, c credentials) (credential.Tokens, error) {
+	tokens, err := session.Authority.Exchange(r.Context(), c.client.token, c.server.token, c.scopes)
 	count := t.app.Metrics().Exchanges
 	switch {
 	case errors.Is(err, credential.ErrInvalid):
@@ -210,42 +235,48 @@ func (t *Tokens) exchange(ctx context.Context, w http.ResponseWriter, _ *http.Re
 	default:
 		count.OK.Inc()
 		t.app.RecordEnded(tokens)
+	}
+	return tokens, withHint(err, c.client, c.server)
+}
+
+func (t *Tokens) refreshJSON(w http.ResponseWriter, r *http.Request, body object, session *app.Session) error {
+	names := []string{"refresh_token"}
+	if t.RefreshRequiresServerToken {
+		names = append(names, "server_token")
+	}
+	values, err := required(body, names...)
+	if err != nil {
+		return err
+	}
+	c := credentials{refresh: given{"refresh_token", values[0], credential.KindRefresh}}
+	if t.RefreshRequiresServerToken {
+		c.server = given{"server_token", values[1], credential.KindServer}
+	}
+	tokens, err := t.refresh(r, session, c)
+	if err == nil {
 		writeTokens(w, tokens)
 	}
 	return err
 }
 
-func (t *Tokens) refresh(ctx context.Context, w http.ResponseWriter, r *http.Request, body object,
-	session *app.Session) error {
-	names := []string{"refresh_token"}
-	if t.RefreshRequiresServerToken {
-		names = append(names, "server_token")
-	}
-	given, err := required(body, names...)
-	if err != nil {
-		return err
-	}
-	given = append(given, "")
-	tokens, err := session.Authority.Refresh(ctx, given[0], given[1], credential.RefreshOptions{
+// refresh makes an access token of a refresh token. Client and server token are checked if they are given.
+func (t *Tokens) refresh(r *http.Request, session *app.Session, c credentials) (credential.Tokens, error) {
+	tokens, err := session.Authority.Refresh(r.Context(), c.refresh.token, credential.RefreshOptions{
 		RequireServerToken: t.RefreshRequiresServerToken, Rotate: t.RefreshRotation,
+		Client: c.client.token, Server: c.server.token, Scopes: c.scopes,
 	})
 	if errors.Is(err, credential.ErrReused) {
 		t.app.RecordReuse(tokens, app.RemoteIP(r))
 	}
-	if err != nil {
-		return err
-	}
-	writeTokens(w, tokens)
-	return nil
+	return tokens, withHint(err, c.refresh, c.server, c.client)
 }
 
-func (t *Tokens) revoke(ctx context.Context, w http.ResponseWriter, _ *http.Request, body object,
-	session *app.Session) error {
-	given, err := required(body, "refresh_token")
+func (t *Tokens) revoke(w http.ResponseWriter, r *http.Request, body object, session *app.Session) error {
+	values, err := required(body, "refresh_token")
 	if err != nil {
 		return err
 	}
-	if err := session.Authority.Revoke(ctx, given[0]); err != nil {
+	if err := session.Authority.Revoke(r.Context(), values[0]); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)

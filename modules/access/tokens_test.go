@@ -33,6 +33,7 @@ func tokensWith(options string) string {
 const (
 	authPath    = "/api/v1/external/auth"
 	refreshPath = "/api/v1/external/refresh"
+	tokenPath   = "/api/v1/external/token"
 	revokePath  = "/api/v1/external/revoke"
 	jwksPath    = "/api/v1/external/jwks.json"
 
@@ -110,9 +111,16 @@ func TestRefusals(t *testing.T) {
 		`{"status":"REVOKED"}`); a.Status != http.StatusOK {
 		t.Fatal(a)
 	}
-	pair := s.Exchange(acc.ClientToken, acc.ServerToken)
+	pair, ended := s.Exchange(acc.ClientToken, acc.ServerToken), s.Exchange(acc.ClientToken, acc.ServerToken)
+	s.Do(http.MethodPost, revokePath, "", modulestest.JSON("refresh_token", ended.RefreshToken))
 	exchange := func(client, server string) string {
 		return modulestest.JSON("client_token", client, "server_token", server)
+	}
+	hints := map[string]string{ // what the form reveals; nothing of what is in the store
+		"swapped server":    "client_token: this is a server token; a client token belongs here",
+		"swapped client":    "server_token: this is a client token; a server token belongs here",
+		"refresh: mistyped": "refresh_token: the token is truncated or mistyped",
+		"refresh: access":   "refresh_token: this is an access token; a refresh token belongs here",
 	}
 	large := `{"client_token":"` + strings.Repeat("x", 17<<10) + `","server_token":"y"}`
 
@@ -122,8 +130,8 @@ func TestRefusals(t *testing.T) {
 		status                   int
 		answer                   string
 	}{
-		{"unknown client", "POST", authPath, exchange(acc.ServerToken, acc.ServerToken), nil, 401, unauthorized},
-		{"unknown server", "POST", authPath, exchange(acc.ClientToken, acc.ClientToken), nil, 401, unauthorized},
+		{"swapped server", "POST", authPath, exchange(acc.ServerToken, acc.ServerToken), nil, 401, unauthorized},
+		{"swapped client", "POST", authPath, exchange(acc.ClientToken, acc.ClientToken), nil, 401, unauthorized},
 		{"two organizations", "POST", authPath, exchange(acc.ClientToken, foreign.ServerToken), nil, 401, unauthorized},
 		{"suspended", "POST", authPath, exchange(acc.ClientToken, suspended.ServerToken), nil, 401, unauthorized},
 		{"revoked", "POST", authPath, exchange(revoked.ClientToken, acc.ServerToken), nil, 401, unauthorized},
@@ -143,7 +151,9 @@ func TestRefusals(t *testing.T) {
 		{"GET", "GET", authPath, "", nil, 405, `{"error":"method not allowed"}`},
 		{"OPTIONS", "OPTIONS", refreshPath, "", []string{"Origin", "https://x.example"}, 405,
 			`{"error":"method not allowed"}`},
-		{"refresh: unknown", "POST", refreshPath,
+		{"refresh: ended", "POST", refreshPath, modulestest.JSON("refresh_token", ended.RefreshToken), nil, 401, unauthorized},
+		{"refresh: access", "POST", refreshPath, modulestest.JSON("refresh_token", pair.AccessToken), nil, 401, unauthorized},
+		{"refresh: mistyped", "POST", refreshPath,
 			modulestest.JSON("refresh_token", pair.RefreshToken[:len(pair.RefreshToken)-1]), nil, 401, unauthorized},
 		{"refresh: missing", "POST", refreshPath, `{}`, nil, 400,
 			`{"error":"refresh_token: missing","code":"FAILED_VALIDATION"}`},
@@ -170,8 +180,12 @@ func TestRefusals(t *testing.T) {
 			}
 			switch a.Status {
 			case http.StatusUnauthorized:
-				if got := a.Header.Get("WWW-Authenticate"); got != challenge {
-					t.Errorf("WWW-Authenticate %q", got)
+				want := challenge
+				if hint := hints[tc.name]; hint != "" {
+					want += `, error_description="` + hint + `"`
+				}
+				if got := a.Header.Get("WWW-Authenticate"); got != want {
+					t.Errorf("WWW-Authenticate %q, want %q", got, want)
 				}
 			case http.StatusForbidden:
 				if got := a.Header.Get("WWW-Authenticate"); got != `Bearer error="insufficient_scope"` {
@@ -212,6 +226,12 @@ func TestRefresh(t *testing.T) {
 	a, next := refresh(t, s, "refresh_token", pair.RefreshToken)
 	if a.Status != http.StatusOK || next.RefreshToken != pair.RefreshToken || next.ExpiresIn != 900 {
 		t.Fatalf("%d %s", a.Status, a.Body)
+	}
+	a = s.Do(http.MethodPost, authPath+"/refresh", "", modulestest.JSON("refresh_token", pair.RefreshToken))
+	var same modulestest.Pair
+	if a.Data(t, &same); a.Status != http.StatusOK || same.RefreshToken != pair.RefreshToken ||
+		guarded(s, same.AccessToken) != http.StatusOK {
+		t.Errorf("auth/refresh: %d %s", a.Status, a.Body)
 	}
 	if got := guarded(s, next.AccessToken); got != http.StatusOK {
 		t.Errorf("the new token: %d", got)
@@ -319,6 +339,8 @@ func TestTokensCORS(t *testing.T) {
 	}{
 		{refreshPath, refresh, page, 200, page},
 		{refreshPath, refresh, foreign, 200, ""},
+		{authPath + "/refresh", refresh, page, 200, page},
+		{tokenPath, "grant_type=x", page, 400, ""}, // server tokens do not belong into pages
 		{refreshPath, "{}", page, 400, page},
 		{authPath, modulestest.JSON("client_token", acc.ClientToken, "server_token", acc.ServerToken), page, 200, ""},
 		{"/api/v1/external/revoke", refresh, page, 204, page},
@@ -330,8 +352,10 @@ func TestTokensCORS(t *testing.T) {
 				tc.status, tc.allow)
 		}
 		got = s.Do(http.MethodOptions, tc.path, "", "", "Origin", tc.origin, "Access-Control-Request-Method", "POST",
-			"Access-Control-Request-Headers", "content-type")
-		if allow := got.Header.Get("Access-Control-Allow-Origin"); allow != tc.allow || (got.Status == 204) == (tc.path == authPath) {
+			"Access-Control-Request-Headers", "content-type,x-device-id")
+		open := tc.path != authPath && tc.path != tokenPath
+		if allow := got.Header.Get("Access-Control-Allow-Origin"); allow != tc.allow || (got.Status == 204) != open ||
+			(got.Header.Get("Access-Control-Allow-Headers") == "content-type,x-device-id") != (allow != "") {
 			t.Errorf("preflight of %s of %s: %d, Access-Control-Allow-Origin %q, want %q", tc.path, tc.origin, got.Status, allow,
 				tc.allow)
 		}

@@ -21,8 +21,8 @@ func init() {
 	httpcaddyfile.RegisterDirectiveOrder("maps_errors", httpcaddyfile.Before, "handle")
 }
 
-// Errors writes errors as JSON: below `/api/route/` as `{"error":{"code","message","status"}}`, elsewhere as
-// `{"error":text}`. In error routes, such as `handle_errors`, it writes the error that a handler has returned. In other
+// Errors writes errors as JSON: below `/api/route/` as `{"error":{"code","message","status"}}`, at
+// `/api/v1/external/token` as RFC 6749 says, and elsewhere as `{"error":text}`. In error routes, such as `handle_errors`, it writes the error that a handler has returned. In other
 // routes it passes requests on, and answers 404 if no handler has answered.
 type Errors struct{}
 
@@ -64,16 +64,21 @@ func (*Errors) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.
 // unhandledVar is the variable that Caddy sets if no handler has answered a request.
 const unhandledVar = "unhandled"
 
-// routingPaths is where all paths have errors in the routing style.
-const routingPaths = "/api/route/"
+const (
+	routingPaths = "/api/route/"            // all paths below have errors in the routing style
+	oauthPath    = "/api/v1/external/token" // has those of RFC 6749
+)
 
 // styleOf returns the style of errors of the path that the client requested.
 func styleOf(r *http.Request) apierror.Style {
 	if original, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request); ok && original.URL != nil {
 		r = &original
 	}
-	if strings.HasPrefix(r.URL.Path, routingPaths) {
+	switch {
+	case strings.HasPrefix(r.URL.Path, routingPaths):
 		return apierror.Routing
+	case strings.TrimSuffix(r.URL.Path, "/") == oauthPath:
+		return apierror.OAuth
 	}
 	return apierror.Platform
 }

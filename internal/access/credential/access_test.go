@@ -182,7 +182,7 @@ func TestAccountEnds(t *testing.T) {
 			got, err := w.refresh(tokens.Refresh, RefreshOptions{Rotate: true})
 			refused(t, what+": Refresh", err, test.ended)
 			same(t, what, Tokens{Grant: tokens.Grant, Client: app.ID, Server: backend.ID, Organization: "org"}, got)
-			got, err = w.Exchange(w.ctx, app.client, backend.server)
+			got, err = w.Exchange(w.ctx, app.client, backend.server, 0)
 			if test.exchange == (refusal{}) {
 				succeeds(err)
 				w.accepted(t, what, got.Access, must(w.guest(id)).Access)
@@ -210,7 +210,7 @@ func TestStoreDown(t *testing.T) {
 	_, err = w.refresh(known.Refresh, RefreshOptions{})
 	isUnavailable(t, "Refresh", err)
 	for _, tokens := range [][2]string{{app.client, app.server}, {newOpaque(clientPrefix), newOpaque(serverPrefix)}} {
-		_, err = w.Exchange(w.ctx, tokens[0], tokens[1])
+		_, err = w.Exchange(w.ctx, tokens[0], tokens[1], 0)
 		isUnavailable(t, "Exchange", err)
 	}
 	_, err = w.guest(app.ID)
@@ -252,8 +252,8 @@ func FuzzVerify(f *testing.F) {
 		_, err1 := w.VerifyAccess(w.ctx, text)
 		_, err2 := w.VerifyUser(w.ctx, text)
 		_, err3 := w.refresh(text, RefreshOptions{})
-		_, err4 := w.Exchange(w.ctx, text, app.server)
-		_, err5 := w.Exchange(w.ctx, app.client, text)
+		_, err4 := w.Exchange(w.ctx, text, app.server, 0)
+		_, err5 := w.Exchange(w.ctx, app.client, text, 0)
 		for i, err := range []error{err1, err2, err3, err4, err5} {
 			good := []string{tokens.Access, user, tokens.Refresh, app.client, app.server}[i]
 			if i == 0 && text == published {

@@ -37,6 +37,10 @@ type Tokens struct {
 type RefreshOptions struct {
 	RequireServerToken bool
 	Rotate             bool
+	// Client and Server are a client and a server token of the grant's accounts; "" is not checked unless required.
+	Client, Server string
+	// Scopes are those of the new access token; the empty set is for all of the grant.
+	Scopes account.ScopeSet
 }
 
 // Identity is the result of verifying an access token or a publishable key: its accounts and their rights at this
@@ -73,8 +77,10 @@ type User struct {
 var (
 	// ErrInvalid matches all errors of tokens that are refused. Their texts are the reasons, for the log only.
 	ErrInvalid = errors.New("invalid token")
-	// ErrNoScope means that the two accounts of an exchange have no scope in common.
+	// ErrNoScope means that the two accounts of an exchange have no scope in common, or lack one that was asked for.
 	ErrNoScope = errors.New("no scope in common")
+	// ErrHolder means that a refresh lacks the client or server token of its grant's accounts. It matches ErrInvalid, too.
+	ErrHolder error = refusedHolder
 	// ErrReused means that a refresh token was used again after its rotation. Its grant has been ended. It matches
 	// ErrInvalid, too.
 	ErrReused error = newRefusal("refresh token used again after rotation")

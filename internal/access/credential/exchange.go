@@ -9,8 +9,9 @@ import (
 )
 
 // Exchange makes an access and a refresh token from a client and a server token. Both accounts must be active and in
-// the same organization. The error may match ErrInvalid or ErrNoScope.
-func (a *Authority) Exchange(ctx context.Context, client, server string) (Tokens, error) {
+// the same organization. The tokens get the scopes that both accounts have, or only those wanted unless that set is
+// empty. The error may match ErrInvalid or ErrNoScope.
+func (a *Authority) Exchange(ctx context.Context, client, server string, want account.ScopeSet) (Tokens, error) {
 	clientHash, ok := parseOpaque(clientPrefix, client)
 	serverHash, ok2 := parseOpaque(serverPrefix, server)
 	if !ok || !ok2 {
@@ -30,8 +31,7 @@ func (a *Authority) Exchange(ctx context.Context, client, server string) (Tokens
 	case s.Status != account.StatusActive:
 		return tokens, inactive(s.Status)
 	}
-	tokens.Scopes = a.scopesOf(&c) & s.Scopes.Set()
-	if tokens.Scopes == 0 {
+	if tokens.Scopes = narrow(a.scopesOf(&c)&s.Scopes.Set(), want); tokens.Scopes == 0 {
 		return tokens, ErrNoScope
 	}
 
@@ -53,6 +53,17 @@ func (a *Authority) Exchange(ctx context.Context, client, server string) (Tokens
 	}
 	tokens.Access, tokens.Refresh, tokens.ExpiresIn, tokens.Ended = access, refresh, ttl, ended
 	return tokens, nil
+}
+
+// narrow returns the wanted scopes if all of them are available, or none. Without wanted ones it returns all.
+func narrow(available, want account.ScopeSet) account.ScopeSet {
+	switch {
+	case want == 0:
+		return available
+	case available.Has(want):
+		return want
+	}
+	return 0
 }
 
 // Revoke ends the grant of a refresh token. An unknown or malformed token is no error.

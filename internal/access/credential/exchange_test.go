@@ -81,14 +81,22 @@ func TestExchangeRefused(t *testing.T) {
 		{"suspended and of another organization", suspended.client, foreign.server, refusedOrganization, 2},
 	} {
 		before := w.store.reads.Load()
-		tokens, err := w.Exchange(w.ctx, test.client, test.server)
+		tokens, err := w.Exchange(w.ctx, test.client, test.server, 0)
 		refused(t, test.name, err, test.want)
 		same(t, test.name+": look-ups", test.lookups, w.store.reads.Load()-before)
 		same(t, test.name+": tokens", "", tokens.Access+tokens.Refresh)
 	}
-	_, err := w.Exchange(w.ctx, app.client, w.holder("org", onm).server)
+	_, err := w.Exchange(w.ctx, app.client, w.holder("org", onm).server, 0)
 	if !errors.Is(err, ErrNoScope) || errors.Is(err, ErrInvalid) {
 		t.Errorf("no scope in common: error %v", err)
+	}
+	app, backend = w.holder("org", tile, onm), w.holder("org", tile, onm, tss)
+	narrowed, err := w.Exchange(w.ctx, app.client, backend.server, onm.Set())
+	succeeds(err)
+	same(t, "scopes", onm.Set(), must(w.VerifyAccess(w.ctx, narrowed.Access)).Scopes)
+	same(t, "scopes after a refresh", onm.Set(), must(w.refresh(narrowed.Refresh, RefreshOptions{})).Scopes)
+	if _, err := w.Exchange(w.ctx, app.client, backend.server, onm.Set()|tss.Set()); !errors.Is(err, ErrNoScope) {
+		t.Errorf("a scope that one account lacks: error %v", err)
 	}
 }
 

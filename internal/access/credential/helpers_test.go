@@ -180,11 +180,11 @@ func (w *world) setScopes(id string, scopes ...account.Scope) {
 }
 
 func (w *world) exchange(client, server holder) Tokens {
-	return must(w.Exchange(w.ctx, client.client, server.server))
+	return must(w.Exchange(w.ctx, client.client, server.server, 0))
 }
 
 func (w *world) refresh(token string, options RefreshOptions) (Tokens, error) {
-	return w.Refresh(w.ctx, token, "", options)
+	return w.Refresh(w.ctx, token, options)
 }
 
 func (w *world) mint(subject string, ttl time.Duration) string {

@@ -129,7 +129,7 @@ func TestUnreadableKeys(t *testing.T) {
 	isUnavailable(t, "an access token", err)
 	_, err = w.VerifyUser(w.ctx, user)
 	isUnavailable(t, "a user token", err)
-	_, err = w.Exchange(w.ctx, app.client, app.server)
+	_, err = w.Exchange(w.ctx, app.client, app.server, 0)
 	isUnavailable(t, "an exchange", err)
 	_, _, _, err = w.MintUser(w.ctx, "org", "ann", time.Hour)
 	isUnavailable(t, "minting", err)

@@ -120,7 +120,7 @@ func TestUnknownPublishableKeys(t *testing.T) {
 	_, err = w.refresh(known, RefreshOptions{})
 	refused(t, "Refresh", err, refusedMalformed)
 	for _, pair := range [][2]string{{known, app.server}, {app.client, known}} {
-		_, err = w.Exchange(w.ctx, pair[0], pair[1])
+		_, err = w.Exchange(w.ctx, pair[0], pair[1], 0)
 		refused(t, "Exchange", err, refusedMalformed)
 	}
 }

@@ -7,10 +7,10 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/access/account"
 )
 
-// Refresh makes a new access token of a grant. server is the server token, if opts require it. Without rotation,
-// Tokens.Refresh is the given refresh token. The error may match ErrInvalid or ErrReused, or ErrNoScope if the accounts
-// no longer have any scope of the grant.
-func (a *Authority) Refresh(ctx context.Context, refresh, server string, opts RefreshOptions) (Tokens, error) {
+// Refresh makes a new access token of a grant. Without rotation, Tokens.Refresh is the given refresh token. The error
+// may match ErrInvalid, ErrReused or ErrHolder, or ErrNoScope if the accounts no longer have any scope of the grant, or
+// not all that opts want.
+func (a *Authority) Refresh(ctx context.Context, refresh string, opts RefreshOptions) (Tokens, error) {
 	hash, ok := parseOpaque(refreshPrefix, refresh)
 	if !ok {
 		return Tokens{}, refusedMalformed
@@ -23,8 +23,13 @@ func (a *Authority) Refresh(ctx context.Context, refresh, server string, opts Re
 	if err := found(err, refusedUnknown); err != nil {
 		return tokens, err
 	}
-	if opts.RequireServerToken {
-		if err := a.checkServerToken(ctx, &g, server); err != nil {
+	if opts.RequireServerToken || opts.Server != "" {
+		if err := a.checkHolder(ctx, account.ServerToken, serverPrefix, opts.Server, g.ServerAccount); err != nil {
+			return tokens, err
+		}
+	}
+	if opts.Client != "" {
+		if err := a.checkHolder(ctx, account.ClientToken, clientPrefix, opts.Client, g.ClientAccount); err != nil {
 			return tokens, err
 		}
 	}
@@ -32,7 +37,7 @@ func (a *Authority) Refresh(ctx context.Context, refresh, server string, opts Re
 	if err != nil {
 		return tokens, err
 	}
-	tokens.Scopes = g.Scopes & a.scopesOf(&clientAccount) & serverAccount.Scopes.Set()
+	tokens.Scopes = narrow(g.Scopes&a.scopesOf(&clientAccount)&serverAccount.Scopes.Set(), opts.Scopes)
 	if tokens.Scopes == 0 {
 		return tokens, ErrNoScope
 	}
@@ -54,17 +59,17 @@ func (a *Authority) Refresh(ctx context.Context, refresh, server string, opts Re
 	return tokens, nil
 }
 
-// checkServerToken checks that a server token belongs to the server account of a grant.
-func (a *Authority) checkServerToken(ctx context.Context, g *account.Grant, server string) error {
-	hash, ok := parseOpaque(serverPrefix, server)
+// checkHolder checks that a client or server token belongs to an account of a grant.
+func (a *Authority) checkHolder(ctx context.Context, kind account.TokenKind, prefix, token, id string) error {
+	hash, ok := parseOpaque(prefix, token)
 	if !ok {
-		return refusedServer
+		return ErrHolder
 	}
-	holder, err := a.store.AccountByToken(ctx, account.ServerToken, hash)
-	if err == nil && holder.ID != g.ServerAccount {
-		return refusedServer
+	holder, err := a.store.AccountByToken(ctx, kind, hash)
+	if err == nil && holder.ID != id {
+		return ErrHolder
 	}
-	return found(err, refusedServer)
+	return found(err, refusedHolder)
 }
 
 // endReused ends a grant whose refresh token was used again: one of its two holders has stolen it.

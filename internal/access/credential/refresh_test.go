@@ -29,6 +29,9 @@ func TestRefresh(t *testing.T) {
 	w.setScopes(app.ID, onm, tss)
 	w.setScopes(backend.ID, onm, tss, tile)
 	same(t, "scopes", onm.Set(), must(w.refresh(tokens.Refresh, RefreshOptions{})).Scopes)
+	if _, err := w.refresh(tokens.Refresh, RefreshOptions{Scopes: onm.Set() | tile.Set()}); !errors.Is(err, ErrNoScope) {
+		t.Errorf("a scope that is no longer there: error %v", err)
+	}
 	w.setScopes(app.ID, tss)
 	if _, err := w.refresh(tokens.Refresh, RefreshOptions{}); !errors.Is(err, ErrNoScope) {
 		t.Errorf("no scope is left: error %v", err)
@@ -64,14 +67,20 @@ func TestRefreshWithServerToken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	app, backend := w.holder("org", tile), w.holder("org", tile)
-	tokens, options := w.exchange(app, backend), RefreshOptions{RequireServerToken: true}
-	must(w.Refresh(w.ctx, tokens.Refresh, backend.server, options))
+	tokens, options := w.exchange(app, backend), RefreshOptions{RequireServerToken: true, Server: backend.server}
+	must(w.refresh(tokens.Refresh, options))
+	must(w.refresh(tokens.Refresh, RefreshOptions{Client: app.client}))
 	for name, server := range map[string]string{
 		"none": "", "the client's account's": app.server, "a client token": backend.client,
 		"unknown": newOpaque(serverPrefix), "malformed": backend.server[1:],
 	} {
-		_, err := w.Refresh(w.ctx, tokens.Refresh, server, options)
-		refused(t, "server token: "+name, err, refusedServer)
+		options.Server = server
+		_, err := w.refresh(tokens.Refresh, options)
+		refused(t, "server token: "+name, err, refusedHolder)
+	}
+	for _, given := range []RefreshOptions{{Client: backend.client}, {Server: app.server}} { // checked without need
+		_, err := w.refresh(tokens.Refresh, given)
+		refused(t, "a token of another account", err, refusedHolder)
 	}
 }
 

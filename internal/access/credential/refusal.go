@@ -57,7 +57,7 @@ var (
 	refusedGeneration   = newRefusal("account left ACTIVE after the token was made")
 	refusedUnknown      = newRefusal("unknown token")
 	refusedOrganization = newRefusal("accounts of two organizations")
-	refusedServer       = newRefusal("server token missing or of another account")
+	refusedHolder       = newRefusal("client or server token missing or of another account")
 	refusedLocalUsers   = newRefusal("local user tokens are off")
 	refusedNoOrg        = newRefusal("no organization in the token")
 	refusedRequired     = newRefusal("required claim missing or of another value")

@@ -1,5 +1,6 @@
-// Package apierror defines the errors of the API and writes them as responses. There are two styles of bodies: platform
-// (tokens, accounts, reverse geocoding, tiles) and routing (map matching). Each error can be written in both.
+// Package apierror defines the errors of the API and writes them as responses. There are three styles of bodies:
+// platform (tokens, accounts, reverse geocoding, tiles), routing (map matching) and OAuth 2. Each error can be written
+// in all of them.
 //
 // It does not convert errors of engines: package answer does. Start with Error, and with errors.go for all errors.
 package apierror
@@ -22,6 +23,10 @@ const (
 	Platform Style = iota
 	// Routing writes {"error": {"code", "message", "status"}}.
 	Routing
+	// OAuth writes {"error": code, "error_description": text} (RFC 6749, section 5.2).
+	OAuth
+
+	styles = iota
 )
 
 // ParseStyle parses the name of a style: "platform" or "", or "routing".
@@ -37,10 +42,7 @@ func ParseStyle(name string) (Style, error) {
 
 // String returns the style's name.
 func (s Style) String() string {
-	if s == Routing {
-		return "routing"
-	}
-	return "platform"
+	return [styles]string{"platform", "routing", "oauth"}[s]
 }
 
 // Error is an error response. Clients see its texts, so they contain no internal details. Use the constructors of this
@@ -54,6 +56,8 @@ type Error struct {
 	Code string
 	// RoutingCode is the routing style's code.
 	RoutingCode string
+	// OAuthCode is the code of OAuth; if it is empty, the status has one.
+	OAuthCode string
 	// Message describes the error.
 	Message string
 	// RoutingMessage replaces Message in the routing style if it is not empty.
@@ -69,7 +73,7 @@ type Error struct {
 	// RateLimit and RateLimitPolicy are the values of these headers; most errors have none.
 	RateLimit, RateLimitPolicy string
 
-	bodies *[Routing + 1][]byte // cached results of Body
+	bodies *[styles][]byte // cached results of Body
 }
 
 // Error implements error.
@@ -78,6 +82,23 @@ func (e Error) Error() string { return e.Message }
 type platformBody struct {
 	Error string `json:"error"`
 	Code  string `json:"code,omitempty"`
+}
+
+type oauthBody struct {
+	Error       string `json:"error"`
+	Description string `json:"error_description"`
+}
+
+func (e Error) oauthCode() string {
+	switch {
+	case e.OAuthCode != "":
+		return e.OAuthCode
+	case e.Status == http.StatusTooManyRequests, e.Status == http.StatusServiceUnavailable:
+		return "temporarily_unavailable"
+	case e.Status >= http.StatusInternalServerError:
+		return "server_error"
+	}
+	return "invalid_request"
 }
 
 type routingBody struct {
@@ -104,13 +125,16 @@ func (s Style) Body(e Error) []byte {
 		return e.bodies[s]
 	}
 	var body any
-	if s == Routing {
+	switch s {
+	case Routing:
 		message := e.Message
 		if e.RoutingMessage != "" {
 			message = e.RoutingMessage
 		}
 		body = routingBody{Error: routingDetail{Code: e.RoutingCode, Message: message, Status: s.StatusOf(e)}}
-	} else {
+	case OAuth:
+		body = oauthBody{Error: e.oauthCode(), Description: e.Message}
+	default:
 		body = platformBody{Error: e.Message, Code: e.Code}
 	}
 	var buf bytes.Buffer

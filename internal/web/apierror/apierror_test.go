@@ -24,6 +24,11 @@ func TestWrite(t *testing.T) {
 			"401 Not Authorized - No Token: no token was sent", "no-store Bearer"},
 		{Unauthorized(true), `401 {"error":"invalid or missing api key"}`,
 			"401 Not Authorized - Invalid Token: the token is invalid or has expired", `no-store Bearer error="invalid_token"`},
+		{Unauthorized(true).WithDescription(""), `401 {"error":"invalid or missing api key"}`,
+			"401 Not Authorized - Invalid Token: the token is invalid or has expired", `no-store Bearer error="invalid_token"`},
+		{Unauthorized(true).WithDescription("why"), `401 {"error":"invalid or missing api key"}`,
+			"401 Not Authorized - Invalid Token: the token is invalid or has expired",
+			`no-store Bearer error="invalid_token", error_description="why"`},
 		{InsufficientScope("TILE ONM"), `403 {"error":"insufficient scope","code":"INSUFFICIENT_SCOPE"}`,
 			"403 InsufficientScope: insufficient scope", `no-store Bearer error="insufficient_scope", scope="TILE ONM"`},
 		{Forbidden("no"), `403 {"error":"no"}`, "403 Forbidden: no", "no-store"},
@@ -71,6 +76,32 @@ func TestWrite(t *testing.T) {
 			if got := strings.Join(header, " "); got != tc.header || rec.Header().Get("Content-Type") != "application/json" {
 				t.Errorf("%v %s: header %v, want %s", style, want, rec.Header(), tc.header)
 			}
+		}
+	}
+}
+
+func TestOAuth(t *testing.T) {
+	for _, tc := range []struct {
+		err       Error
+		want      string
+		challenge string
+	}{
+		{OAuthError("invalid_client", "x"), `401 {"error":"invalid_client","error_description":"x"}`, `Basic realm="caddy-maps"`},
+		{OAuthError("invalid_grant", "x"), `400 {"error":"invalid_grant","error_description":"x"}`, ""},
+		{TooLarge(), `413 {"error":"invalid_request","error_description":"request body too large"}`, ""},
+		{MethodNotAllowed("POST"), `405 {"error":"invalid_request","error_description":"method not allowed"}`, ""},
+		{Unavailable(), `503 {"error":"temporarily_unavailable","error_description":"service unavailable"}`, ""},
+		{Internal(), `500 {"error":"server_error","error_description":"internal server error"}`, ""},
+		{NewQuota("q").Exceeded(QuotaUse{}),
+			`429 {"error":"temporarily_unavailable","error_description":"the quota q is exceeded"}`, ""},
+	} {
+		rec := httptest.NewRecorder()
+		OAuth.Write(rec, tc.err)
+		if got := fmt.Sprint(rec.Code, " ", rec.Body); got != tc.want+"\n" {
+			t.Errorf("got %s, want %s", got, tc.want)
+		}
+		if got := rec.Header().Get("WWW-Authenticate"); got != tc.challenge {
+			t.Errorf("%s: WWW-Authenticate %q", tc.want, got)
 		}
 	}
 }

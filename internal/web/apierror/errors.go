@@ -68,6 +68,25 @@ func Unauthorized(sent bool) Error {
 	return e
 }
 
+// WithDescription adds an error_description to the challenge of Unauthorized(true), unless it is empty. It must not
+// contain quotes, backslashes or a part of the token.
+func (e Error) WithDescription(description string) Error {
+	if description != "" {
+		e.Challenge += `, error_description="` + description + `"`
+	}
+	return e
+}
+
+// OAuthError is an error of OAuth 2 (RFC 6749, section 5.2): 401 for the code invalid_client, else 400. The description
+// is ASCII without quotes and backslashes.
+func OAuthError(code, description string) Error {
+	e := Error{Status: http.StatusBadRequest, OAuthCode: code, Message: description}
+	if code == "invalid_client" {
+		e.Status, e.Challenge = http.StatusUnauthorized, `Basic realm="caddy-maps"`
+	}
+	return e
+}
+
 // InsufficientScope is for a valid token without the required rights. scope lists the required scopes, separated by
 // spaces; it is empty if no scope would help.
 func InsufficientScope(scope string) Error {

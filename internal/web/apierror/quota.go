@@ -18,7 +18,7 @@ func NewQuota(name string) *Quota {
 		Status: http.StatusTooManyRequests, Code: "QUOTA_EXCEEDED", RoutingCode: "QUOTA_EXCEEDED",
 		Message: "the quota " + name + " is exceeded",
 	}
-	e.bodies = &[...][]byte{Platform: Platform.Body(e), Routing: Routing.Body(e)}
+	e.bodies = &[styles][]byte{Platform.Body(e), Routing.Body(e), OAuth.Body(e)}
 	return &Quota{name, e}
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // exposed are response headers that pages may read, beside those that browsers always expose.
-const exposed = "Retry-After, RateLimit, RateLimit-Policy"
+const exposed = "Retry-After, RateLimit, RateLimit-Policy, WWW-Authenticate"
 
 // CORS is a policy of which web pages may read responses. A nil policy adds nothing to responses.
 type CORS struct {
