@@ -1,5 +1,6 @@
 // The API reference by Swagger UI. It keeps a pasted token in memory, and sends requests only to this server.
-import { showPages } from "./shared/pages.js";
+import { showHeader } from "./shared/header.js";
+import { kept } from "./shared/session.js";
 
 // ownServer sends requests to the origin of this page, not to the servers that the document names.
 const ownServer = () => ({
@@ -12,7 +13,7 @@ const ownServer = () => ({
   },
 });
 
-window.SwaggerUIBundle({
+const swagger = window.SwaggerUIBundle({
   url: "openapi.yaml",
   domNode: document.getElementById("reference"),
   presets: [window.SwaggerUIBundle.presets.apis],
@@ -22,8 +23,15 @@ window.SwaggerUIBundle({
   defaultModelsExpandDepth: 0,
   persistAuthorization: false,
   validatorUrl: null,
-  // Swagger UI's heading of the servers is not a label.
-  onComplete: () => document.getElementById("servers")?.setAttribute("aria-label", "Server"),
+  onComplete: () => {
+    // Swagger UI's heading of the servers is not a label.
+    document.getElementById("servers")?.setAttribute("aria-label", "Server");
+    for (const [scheme, record] of [["accessToken", kept("access")], ["userToken", kept("user")]]) {
+      if (!record) continue;
+      swagger.preauthorizeApiKey(scheme, record.token);
+      document.getElementById("filled").hidden = false;
+    }
+  },
   requestInterceptor: (request) => Object.assign(request, { credentials: "omit" }),
 });
-showPages();
+showHeader();
