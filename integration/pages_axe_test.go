@@ -28,18 +28,7 @@ func TestPagesAxe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := startServer(t, "	handle /healthz {", `	@start path / /start/*
-	handle @start {
-		maps_start {
-			playground
-			console
-			docs
-			tokens
-			tiles
-			geocoding
-		}
-	}
-	handle /healthz {`)
+	s := startServer(t)
 	user := s.userToken(t, "acme")
 	account := s.create(t, user, map[string]any{"platform": "WEB", "isAdmin": true,
 		"scopes": []string{"TILE", "DIRECTION", "REVERSEGEOCODING"}, "description": "shop <script> شبكة 🚗",

@@ -14,6 +14,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"github.com/paulmach/orb"
 
+	"github.com/mapsedge/caddy-maps/internal/access/account"
 	"github.com/mapsedge/caddy-maps/internal/regions"
 	"github.com/mapsedge/caddy-maps/internal/web/apierror"
 	"github.com/mapsedge/caddy-maps/internal/web/request"
@@ -87,6 +88,9 @@ type part struct {
 func (*Start) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "http.handlers.maps_start", New: func() caddy.Module { return new(Start) }}
 }
+
+// UnmarshalJSON implements json.Unmarshaler. Its errors say where a mistake is.
+func (s *Start) UnmarshalJSON(data []byte) error { return options.Decode(data, s) }
 
 // Provision finds the regions and makes the page.
 func (s *Start) Provision(ctx caddy.Context) (err error) {
@@ -211,6 +215,20 @@ func authorized(address string) string {
 // quoted returns a text as one word of a shell: a Host header may have an apostrophe.
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
+// Scopes are those of the APIs on the page, for an account that uses all of them.
+func (v startView) Scopes() string {
+	var scopes []string
+	for _, of := range []struct {
+		path  string
+		scope account.Scope
+	}{{v.Tiles, account.ScopeTile}, {v.Matching, account.ScopeDirection}, {v.Geocoding, account.ScopeReverseGeocoding}} {
+		if of.path != "" {
+			scopes = append(scopes, string(of.scope))
+		}
+	}
+	return strings.Join(scopes, ",")
+}
+
 // Exchange is the request that exchanges tokens, as a command line.
 func (v startView) Exchange() string {
 	return "MAPS_TOKEN=$(curl -s " + quoted(v.Origin+v.Tokens+"/auth") + " \\\n  -H 'Content-Type: application/json' \\\n" +
@@ -220,7 +238,10 @@ func (v startView) Exchange() string {
 
 func parseStart(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	s := new(Start)
-	return s, s.unmarshal(h.Dispenser, app.RegionNamesOf(h))
+	if err := s.unmarshal(h.Dispenser, app.RegionNamesOf(h)); err != nil {
+		return nil, err
+	}
+	return s, app.Serves(h, "/")
 }
 
 // UnmarshalCaddyfile reads the directive. A part without a path is at its default path, one that is absent is not

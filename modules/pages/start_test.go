@@ -48,7 +48,7 @@ func TestStart(t *testing.T) {
 			"<bdi>village</bdi>", "<bdi>later</bdi>", "Not available at the moment.", steps,
 			`<a href="https://www.openstreetmap.org/copyright">© OpenStreetMap contributors</a>`,
 			"curl -s '{origin}/api/v1/external/auth'", curl + "{origin}/v2/search/reverse-geocoding?lat=39.1",
-			"{origin}/tiles/village.json",
+			"{origin}/tiles/village.json", "--scopes TILE,DIRECTION,REVERSEGEOCODING<",
 		}, nil},
 		{" village {\ntokens /a/tokens\ntiles /b/tiles\nconsole /c/console\n}", []string{
 			`<a href="c/console/">Console</a>`, "'{origin}/a/tokens/auth'", curl + "{origin}/b/tiles/village.json'", steps,
