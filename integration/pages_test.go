@@ -20,6 +20,7 @@ func TestPageSize(t *testing.T) {
 		at    string
 		files []string // some that it has to load
 	}{
+		{"/", []string{"/start/start.js", "/start/shared/base.css"}},
 		{"/playground/", []string{"/playground/style.js", "/playground/shared/session.js", "/playground/playground.css"}},
 		{"/console/", []string{"/console/login.js", "/console/shared/base.css"}},
 		{"/docs/", []string{"/docs/docs.js", "/docs/shared/header.js"}},
