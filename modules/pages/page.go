@@ -1,6 +1,6 @@
 // Package pages has the Caddy handlers of the pages that are part of the program: `maps_start`, `maps_playground`,
-// `maps_console` and `maps_docs`. Their files are embedded: web has a folder for each page, and web/shared for what they
-// share. They are sent with headers that let a browser load nothing from elsewhere and run only files of the page.
+// `maps_console` and `maps_docs`. Their files are embedded: web has a folder for each page, and web/shared for what
+// they share. They are sent with headers that let a browser load nothing from elsewhere and run only files of the page.
 //
 // The pages use the API and add only `POST token` of the playground, for anonymous visitors. Start with page.go and
 // header.go, then start.go, playground.go, console.go or docs.go.
@@ -89,8 +89,8 @@ type content struct {
 	etag  string
 }
 
-// newPage reads the files of a page: those of its folder, of web/shared below `shared`, and more. Its index.html gets the
-// header, and is served at the address of the page.
+// newPage reads the files of a page: those of its folder, of web/shared below `shared`, and more. Its index.html gets
+// the header, and is served at the address of the page.
 func newPage(folder string, policy contentPolicy, more ...fileSet) (*page, error) {
 	p := &page{policy: policy.String(), files: make(map[string]*file)}
 	sources := []fileSet{{at: "shared", fs: embedded("shared")}, {fs: embedded(folder)}}

@@ -231,7 +231,8 @@ func (v startView) Scopes() string {
 
 // Exchange is the request that exchanges tokens, as a command line.
 func (v startView) Exchange() string {
-	return "MAPS_TOKEN=$(curl -s " + quoted(v.Origin+v.Tokens+"/auth") + " \\\n  -H 'Content-Type: application/json' \\\n" +
+	return "MAPS_TOKEN=$(curl -s " + quoted(v.Origin+v.Tokens+"/auth") + " \\\n" +
+		"  -H 'Content-Type: application/json' \\\n" +
 		`  -d '{"client_token":"mpc_…","server_token":"mps_…"}' |` + " \\\n" +
 		`  sed -nE 's/.*"accessToken":"([^"]+)".*/\1/p')`
 }
