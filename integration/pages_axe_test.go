@@ -44,7 +44,13 @@ func TestPagesAxe(t *testing.T) {
 			c.tab.Run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{
 				{Name: "prefers-color-scheme", Value: look.scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
 			}))
+			c.tab.Go(s.url("/"))
+			c.tab.Wait("the buttons", `document.querySelector(".copy")`)
+			c.finds("the start page")
 			c.playground(s.url("/playground/"), token, string(drive))
+			c.tab.Go(s.url("/docs/"))
+			c.tab.Wait("the operations", `document.querySelector(".authorize.locked")`)
+			c.finds("the reference with a token")
 			c.console(s.url("/console/"), user)
 			c.tab.Go(s.url("/docs/"))
 			c.tab.Wait("the operations", `document.querySelectorAll(".opblock").length > 10`)
@@ -68,7 +74,7 @@ func (c *axeCheck) finds(state string) {
 	if !browsertest.Eval[bool](c.tab, `"axe" in window`) {
 		browsertest.Eval[any](c.tab, c.axe+"; null")
 	}
-	found := browsertest.Eval[[]string](c.tab, `axe.run({resultTypes: ["violations"]}).then(
+	found := browsertest.Eval[[]string](c.tab, `axe.run({resultTypes: ["violations"], rules: {"target-size": {enabled: true}}}).then(
 		(result) => result.violations.flatMap(({id, help, nodes}) => nodes.map((node) =>
 			[id, help, node.target.flat().join(" "), node.any[0]?.message ?? ""].join(" | "))))`)
 	for _, violation := range found {
@@ -82,7 +88,7 @@ func (c *axeCheck) finds(state string) {
 func (c *axeCheck) playground(address, token, drive string) {
 	tab := c.tab
 	tab.Go(address)
-	tab.Wait("the form for a token", `document.querySelector("#token-part").open`)
+	tab.Wait("the ways to a token", `document.querySelectorAll("#no-token p:not([hidden])").length === 4`)
 	c.finds("the playground without a token")
 	tab.Go(address + "#token=" + token + "&map=15/39.1573/-75.5197")
 	tab.Wait("the map", `document.querySelector(".leaflet-tile-loaded")`)

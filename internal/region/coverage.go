@@ -1,6 +1,8 @@
 package region
 
 import (
+	"math"
+
 	"github.com/paulmach/orb"
 	"github.com/paulmach/orb/maptile"
 )
@@ -35,4 +37,24 @@ func (f *File) Covers(p orb.Point) bool {
 	i, found := Search(&f.coverage, CoverageTile(p))
 	isFirst := i%2 == 0
 	return found == isFirst // a run begins there, or the last one has not ended
+}
+
+// NearestCovered returns p if it lies in the coverage, otherwise the middle of the coverage tile nearest to it. A run
+// from the southern to the northern edge of the world counts as the former. It reads the whole coverage.
+func (f *File) NearestCovered(p orb.Point) orb.Point {
+	if f.Covers(p) {
+		return p
+	}
+	const column = 1<<CoverageZoom - 1
+	want := CoverageTile(p)
+	nearest, least := want, math.MaxInt
+	for i := 0; i+1 < f.coverage.Len(); i += 2 {
+		first, last := *f.coverage.At(i), *f.coverage.At(i + 1)-1
+		tile := min(max(first&^column|want&column, first), last)
+		dx, dy := int(tile>>CoverageZoom)-int(want>>CoverageZoom), int(tile&column)-int(want&column)
+		if d := dx*dx + dy*dy; d < least {
+			nearest, least = tile, d
+		}
+	}
+	return maptile.New(nearest>>CoverageZoom, nearest&column, CoverageZoom).Center()
 }

@@ -1,6 +1,7 @@
 package region
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -30,8 +31,19 @@ func TestCoverage(t *testing.T) {
 			for _, x := range []uint32{0, 1, 2, 3, 4, last - 1, last} {
 				for _, y := range []uint32{0, 1, 2, 3, 4, 5, last - 1, last} {
 					at := maptile.New(x, y, CoverageZoom).Center()
-					if got, want := f.Covers(at), slices.Contains(c.tiles, number(x, y)); got != want {
+					got, want := f.Covers(at), slices.Contains(c.tiles, number(x, y))
+					if got != want {
 						t.Errorf("%d/%d: %v, want %v", x, y, got, want)
+					}
+					distance := func(tile uint32) float64 {
+						return math.Hypot(float64(tile>>CoverageZoom)-float64(x), float64(tile&last)-float64(y))
+					}
+					near := f.NearestCovered(at)
+					if want && near != at || len(c.tiles) > 0 && !f.Covers(near) ||
+						name != "around the edges" && slices.ContainsFunc(c.tiles, func(tile uint32) bool {
+							return distance(tile) < distance(CoverageTile(near))
+						}) {
+						t.Errorf("%d/%d: the nearest covered position is in %x", x, y, CoverageTile(near))
 					}
 				}
 			}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"io/fs"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -36,6 +37,7 @@ type Pinned struct {
 	identity fs.FileInfo
 	opened   time.Time
 	meta     region.Meta
+	middle   func() orb.Point // see Region.Middle; read once
 
 	verified    bool                               // only for the goroutine of watched
 	overwritten atomic.Bool                        // it was changed in place, and can no longer be read
@@ -96,9 +98,13 @@ func (w *Watched) open(path string) (p *Pinned, err error) {
 	if err != nil {
 		return nil, err
 	}
+	middle := sync.OnceValue(func() orb.Point {
+		b := info.Meta.Bounds
+		return file.NearestCovered(orb.Point{(b.MinLon + b.MaxLon) / 2, (b.MinLat + b.MaxLat) / 2})
+	})
 	return &Pinned{File: file, Places: index, Matcher: matching.NewLocal(networks, matching.Options{}),
 		Networks: networks, Map: tiles, Checksum: info.Checksum, opened: time.Now(), meta: info.Meta,
-		watched: w}, nil
+		middle: middle, watched: w}, nil
 }
 
 // Covers reports whether a position lies in the region.

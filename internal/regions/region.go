@@ -63,6 +63,14 @@ func (r *Region) Describe() (Description, error) {
 	})
 }
 
+// Middle returns the middle of the current file's bounds, or a covered position near it. The error is that of Pin.
+func (r *Region) Middle() (orb.Point, error) {
+	return Ask(r.Pin, func(p *Pinned) (middle orb.Point, err error) {
+		defer region.Recover(&err, region.FaultsPanic())
+		return p.middle(), nil
+	})
+}
+
 // PinCovering pins the first region that covers a position, or else the first one, whose engines find nothing there.
 func PinCovering(regions []*Region, point orb.Point) (*Pinned, error) {
 	return PinCoveringTrace(regions, []trace.Point{trace.At(point[1], point[0])})

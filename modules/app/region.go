@@ -216,6 +216,16 @@ func (a *App) warnOfMissingMaps() {
 	}
 }
 
+// AllRegions returns the regions of the configuration by name. Modules may add some in their Provision, so it is for
+// requests.
+func (a *App) AllRegions() []*regions.Region {
+	list := make([]*regions.Region, len(a.regions.list))
+	for i, r := range a.regions.list {
+		list[i] = r.Region
+	}
+	return list
+}
+
 // RegionStatus lists the regions by name.
 func (a *App) RegionStatus() []regions.Status {
 	list := make([]regions.Status, 0, len(a.regions.list))

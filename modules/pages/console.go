@@ -57,7 +57,7 @@ func (c *Console) Provision(ctx caddy.Context) (err error) {
 	if signIn.Login != nil {
 		policy.connect = append(policy.connect, signIn.Login.TokenOrigin())
 	}
-	if c.page, err = newPage(policy, sharedFiles(), fileSet{fs: embedded("console")}); err != nil {
+	if c.page, err = newPage("console", policy); err != nil {
 		return err
 	}
 	settings, err := json.Marshal(signIn)

@@ -58,8 +58,7 @@ func (d *Docs) Provision(ctx caddy.Context) (err error) {
 		return err
 	}
 	// The images in Swagger UI's style sheet are data: URLs.
-	d.page, err = newPage(contentPolicy{images: []string{"data:"}}, sharedFiles(), fileSet{fs: embedded("docs")})
-	if err != nil {
+	if d.page, err = newPage("docs", contentPolicy{images: []string{"data:"}}); err != nil {
 		return err
 	}
 	d.page.add("openapi.yaml", docs.OpenAPI, 0)

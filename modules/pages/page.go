@@ -1,9 +1,9 @@
-// Package pages has the Caddy handlers of the pages that are part of the program: `maps_playground`, `maps_console` and
-// `maps_docs`. Their files are embedded: web has a folder for each page, and web/shared for what they share. They are
-// sent with headers that let a browser load nothing from elsewhere and run only files of the page.
+// Package pages has the Caddy handlers of the pages that are part of the program: `maps_start`, `maps_playground`,
+// `maps_console` and `maps_docs`. Their files are embedded: web has a folder for each page, and web/shared for what
+// they share. They are sent with headers that let a browser load nothing from elsewhere and run only files of the page.
 //
-// The pages use the API and add only `POST token` of the playground, for anonymous visitors. Start with page.go, then
-// playground.go, console.go or docs.go.
+// The pages use the API and add only `POST token` of the playground, for anonymous visitors. Start with page.go and
+// header.go, then start.go, playground.go, console.go or docs.go.
 package pages
 
 import (
@@ -31,7 +31,7 @@ import (
 	"github.com/mapsedge/caddy-maps/modules/app"
 )
 
-// web has a folder for each page, and web/shared for all pages.
+// web has a folder for each page, web/shared for all pages, and the template of their header.
 //
 //go:embed web
 var web embed.FS
@@ -44,9 +44,6 @@ func embedded(folder string) fs.FS {
 	}
 	return tree
 }
-
-// sharedFiles are served below `shared` of each page.
-func sharedFiles() fileSet { return fileSet{at: "shared", fs: embedded("shared")} }
 
 // fileSet is a set of files of a page.
 type fileSet struct {
@@ -94,10 +91,12 @@ type content struct {
 	etag  string
 }
 
-// newPage reads the files of a page. Its index.html is served at the address of the page.
-func newPage(policy contentPolicy, sources ...fileSet) (*page, error) {
+// newPage reads the files of a page: those of its folder, of web/shared below `shared`, and more. Its index.html gets
+// the header, and is served at the address of the page.
+func newPage(folder string, policy contentPolicy, more ...fileSet) (*page, error) {
 	p := &page{policy: policy.String(), files: make(map[string]*file)}
-	for _, source := range sources {
+	sources := []fileSet{{at: "shared", fs: embedded("shared")}, {fs: embedded(folder)}}
+	for _, source := range append(sources, more...) {
 		names := source.names
 		if len(names) == 0 {
 			err := fs.WalkDir(source.fs, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -117,6 +116,13 @@ func newPage(policy contentPolicy, sources ...fileSet) (*page, error) {
 			}
 			p.add(path.Join(source.at, name), data, source.maxAge)
 		}
+	}
+	if _, ok := p.files["index.html"]; ok {
+		index, err := withHeader(folder)
+		if err != nil {
+			return nil, fmt.Errorf("the header of a page: %w", err)
+		}
+		p.add("index.html", index, 0)
 	}
 	return p, nil
 }
@@ -222,13 +228,21 @@ func (p *page) setHeaders(h http.Header) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 }
 
+// accepts sets the headers of a response, and refuses methods that read nothing.
+func (p *page) accepts(w http.ResponseWriter, r *http.Request) bool {
+	p.setHeaders(w.Header())
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return true
+	}
+	apierror.Platform.Write(w, apierror.MethodNotAllowed(http.MethodGet, http.MethodHead))
+	return false
+}
+
 // serve responds with the file at rest, the request's path below the page (request.Prefix.Below). The address of the
 // page without its final slash, as the client sees it, is redirected, so that relative addresses work. Errors are in
 // the platform style.
 func (p *page) serve(w http.ResponseWriter, r *http.Request, rest string) {
-	p.setHeaders(w.Header())
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		apierror.Platform.Write(w, apierror.MethodNotAllowed(http.MethodGet, http.MethodHead))
+	if !p.accepts(w, r) {
 		return
 	}
 	address := r.URL.Path

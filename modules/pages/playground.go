@@ -133,15 +133,14 @@ type settings struct {
 }
 
 func (p *Playground) makePage(region string) (*page, error) {
-	own := embedded("playground")
-	page, err := newPage(contentPolicy{images: []string{"data:", "blob:"}}, sharedFiles(), fileSet{fs: own},
+	page, err := newPage("playground", contentPolicy{images: []string{"data:", "blob:"}},
 		fileSet{at: "lib", fs: www.FS, maxAge: libraryMaxAge, names: []string{
 			"javascript/leaflet.js", "javascript/protomaps-leaflet.js", "css/leaflet.css",
 		}})
 	if err != nil {
 		return nil, err
 	}
-	names, err := fs.Glob(own, "samples/*.gpx")
+	names, err := fs.Glob(embedded("playground"), "samples/*.gpx")
 	if err != nil {
 		return nil, err
 	}

@@ -72,7 +72,13 @@ func startWorld(t *testing.T, extract, settings string, build ...func(*compiler.
 				` + guest + `
 				profile car bicycle foot
 			}
-		}`
+		}
+		handle /console/* {
+			maps_console
+		}
+		handle /docs/* {
+			maps_docs
+		}` + startSite
 	}
 	cfg := modulestest.Config{Maps: settings + "\nregion map " + region, Site: playgroundSite(""), Level: "INFO"}
 	s := modulestest.Start(t, cfg)

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -49,7 +50,27 @@ func (s *Service) parts() []part {
 		{name: partDocs, paths: below("/docs"), limit: limitClient, handler: new(pages.Docs)},
 		{name: partHealth, paths: []string{"/healthz"}, limit: limitClient, handler: new(app.Health)},
 	}
-	return slices.DeleteFunc(all, func(p part) bool { return !s.serves(p.name) })
+	served := slices.DeleteFunc(all, func(p part) bool { return !s.serves(p.name) })
+	if s.serves(partStart) {
+		served = append(served, part{name: partStart, paths: []string{"/", "/start/*"}, limit: limitClient,
+			handler: s.start(served)})
+	}
+	return served
+}
+
+// start returns the start page, which shows what else is served.
+func (s *Service) start(served []part) *pages.Start {
+	page := &pages.Start{Regions: s.regions}
+	shown := map[string]*string{
+		partMap: &page.Playground, partConsole: &page.Console, partDocs: &page.Docs, partTokens: &page.Tokens,
+		partTiles: &page.Tiles, partMatching: &page.Matching, partGeocoding: &page.Geocoding,
+	}
+	for _, p := range served {
+		if path, ok := shown[p.name]; ok {
+			*path = p.paths[0]
+		}
+	}
+	return page
 }
 
 func below(prefix string) []string { return []string{prefix, prefix + "/*"} }
@@ -80,7 +101,7 @@ func (s *Service) expand(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, e
 	}
 	var prefixes []string
 	for _, path := range paths {
-		prefixes = append(prefixes, strings.TrimRight(path, "/*"))
+		prefixes = append(prefixes, cmp.Or(strings.TrimRight(path, "/*"), "/"))
 	}
 	if err := app.Serves(h, slices.Compact(prefixes)...); err != nil {
 		return nil, err

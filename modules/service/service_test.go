@@ -51,6 +51,9 @@ func TestService(t *testing.T) {
 		{"GET", drive, token, "", 200, `"coordinates":[[`, account},
 		{"GET", drive + "&profile=foot", token, "", 200, `"coordinates":[[`, account},
 		{"GET", tile, token, "", 200, "", `"tiles_client";q=1000;w=1, "tiles_account";q=500;w=1`},
+		{"GET", "/", "", "", 200, "<bdi>village</bdi>", client},
+		{"GET", "/", "", "", 200, `/v2/search/reverse-geocoding?lat=39.1`, client},
+		{"GET", "/start/start.js", "", "", 200, "showHeader", client},
 		{"GET", "/playground/", "", "", 200, "<html", client},
 		{"GET", "/console/", "", "", 200, "<html", client},
 		{"GET", "/docs/", "", "", 200, "<html", client},
@@ -86,6 +89,7 @@ func TestServiceWithout(t *testing.T) {
 	for part, path := range map[string]string{
 		"tokens": exchange, "accounts": "/api/v1/service-accounts", "matching": "/api/route/matching", "reverse_geocoding": village,
 		"tiles": tile, "playground": "/playground/", "console": "/console/", "docs": "/docs/", "health": "/healthz",
+		"start": "/",
 	} {
 		if got := s.Do("GET", path, "", ""); got.Status == 404 {
 			t.Errorf("%s is not served", path)

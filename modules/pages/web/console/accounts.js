@@ -1,5 +1,6 @@
 // The list of accounts, with the actions on each.
 import { byId, on, el } from "./shared/dom.js";
+import { canOpenMap, openMap } from "./openmap.js";
 import { editAccount } from "./account-form.js";
 import { confirmByTyping, showTokens, tryExchange } from "./dialogs.js";
 import { showKeys } from "./keys.js";
@@ -118,6 +119,8 @@ export class Accounts {
     };
     const tried = (work) => () => work().catch((error) => this.#page.fail(error));
     const actions = [action("Usage", () => this.#page.usage(account))];
+    if (canOpenMap(account)) actions.push(action("Open the map", tried(() =>
+      openMap(account, (method, rest, body) => this.#ask(method, `/${account.id}${rest}`, body)))));
     if (account.status !== "REVOKED") actions.push(
       action("Edit", () => editAccount(account, this.#page.scopes, async (fields) => {
         await this.#patch(account, fields);

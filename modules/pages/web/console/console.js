@@ -1,6 +1,6 @@
 // The console: the session, and the views of accounts and usage.
 import { byId, on, say } from "./shared/dom.js";
-import { showPages } from "./shared/pages.js";
+import { exists, showHeader, showWho } from "./shared/header.js";
 import { Session, claimsOf, takeTokenFromAddress } from "./shared/session.js";
 import { Accounts } from "./accounts.js";
 import { confirmSignIn } from "./dialogs.js";
@@ -13,7 +13,7 @@ let settings = { local: true };
 let login = null;
 let timer = 0;
 
-const session = new Session({ changed: show });
+const session = new Session("user", { changed: show });
 const page = {
   scopes: [],
   say: (text, kind) => say(message, text, kind),
@@ -55,7 +55,8 @@ function enter(token) {
   const wrong = problemWith(claimsOf(token));
   if (wrong) return wrong;
   say(message, "");
-  session.use(token);
+  const claims = claimsOf(token);
+  session.use(token, { name: nameOf(claims), organization: organizationOf(claims) });
   view("accounts");
   accounts.load();
   byId("accounts-title").focus();
@@ -83,13 +84,11 @@ function leave(why = "You are signed out.") {
 
 // show shows who is signed in.
 function show() {
-  const claims = session.claims;
   const inside = session.token !== "";
-  byId("who").hidden = byId("signed-in").hidden = !inside;
+  byId("signed-in").hidden = !inside;
   byId("signed-out").hidden = inside;
-  byId("who-name").textContent = nameOf(claims);
-  byId("who-organization").textContent = organizationOf(claims) ?? "";
   byId("pasted").value = "";
+  showWho();
   clearInterval(timer);
   if (inside) timer = setInterval(showExpiry, 1000);
   showExpiry();
@@ -121,7 +120,6 @@ function takeGiven(token) {
   if (wrong) say(message, wrong, "error");
 }
 
-on("sign-out", "click", () => leave());
 on("show-accounts", "click", () => view("accounts"));
 on("show-usage", "click", () => page.usage(null));
 on("paste", "submit", (event) => {
@@ -156,6 +154,9 @@ if (settings.login) {
   byId("login").hidden = false;
   login.prepare();
 }
-show();
+showHeader(leave);
+// "Open the map" needs one.
+exists("../playground/").then((yes) => document.body.classList.toggle("has-map", yes));
+if (session.restore()) accounts.load();
+else show();
 offer(given);
-showPages();

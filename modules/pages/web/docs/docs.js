@@ -1,5 +1,6 @@
 // The API reference by Swagger UI. It keeps a pasted token in memory, and sends requests only to this server.
-import { showPages } from "./shared/pages.js";
+import { showHeader } from "./shared/header.js";
+import { kept } from "./shared/session.js";
 
 const use = await fetch("scopes.json", { credentials: "omit" }).then((answer) => answer.json()).catch(() => null);
 
@@ -26,7 +27,7 @@ const adapted = () => ({
   statePlugins: { spec: { wrapActions: { updateJsonSpec: (update) => (document) => update(adapt(document)) } } },
 });
 
-window.SwaggerUIBundle({
+const swagger = window.SwaggerUIBundle({
   url: "openapi.yaml",
   domNode: document.getElementById("reference"),
   presets: [window.SwaggerUIBundle.presets.apis],
@@ -36,8 +37,15 @@ window.SwaggerUIBundle({
   defaultModelsExpandDepth: 0,
   persistAuthorization: false,
   validatorUrl: null,
-  // Swagger UI's heading of the servers is not a label.
-  onComplete: () => document.getElementById("servers")?.setAttribute("aria-label", "Server"),
+  onComplete: () => {
+    // Swagger UI's heading of the servers is not a label.
+    document.getElementById("servers")?.setAttribute("aria-label", "Server");
+    for (const [scheme, record] of [["accessToken", kept("access")], ["userToken", kept("user")]]) {
+      if (!record) continue;
+      swagger.preauthorizeApiKey(scheme, record.token);
+      document.getElementById("filled").hidden = false;
+    }
+  },
   requestInterceptor: (request) => Object.assign(request, { credentials: "omit" }),
 });
-showPages();
+showHeader();

@@ -4,6 +4,9 @@
 export const maxBytes = 8 << 20;
 export const maxPoints = 10000;
 
+const unknown = "This cannot be read as a trace. GPX, GeoJSON, CSV, coordinates (latitude, longitude) and a complete " +
+  "encoded polyline can.";
+
 // read reads a trace in any of the formats. precision is that of an encoded polyline. Errors are for the user.
 export function read(text, name = "", precision = 6) {
   if (text.length > maxBytes) throw new Error("The file is larger than 8 MiB.");
@@ -16,7 +19,8 @@ export function read(text, name = "", precision = 6) {
           : /^[^\s,;]{2,}$/.test(body) && !/^[-\d.]+$/.test(body) ? fromPolyline(body, precision) : fromText(body);
   for (const [i, p] of points.entries()) {
     if (!(Math.abs(p.lat) <= 90 && Math.abs(p.lng) <= 180)) {
-      throw new Error(`Point ${i + 1} is not a position: latitude ${p.lat}, longitude ${p.lng}.`);
+      throw new Error(`Point ${i + 1} is not a position: latitude ${p.lat}, longitude ${p.lng}.` +
+        (Math.abs(p.lng) <= 90 ? " Are they swapped? The latitude comes first." : ""));
     }
   }
   if (points.length < 1) throw new Error("There are no points in it.");
@@ -82,7 +86,7 @@ function fromCSV(text) {
 // fromText reads pairs of numbers with any separators: line breaks, braces, brackets.
 function fromText(text) {
   if (/[^\d\s,;.+\-eE{}[\]()"]/.test(text)) {
-    throw new Error("This is neither GPX, GeoJSON, a table, coordinates nor an encoded polyline.");
+    throw new Error(unknown);
   }
   const numbers = text.match(/[+-]?\d+(\.\d+)?([eE][+-]?\d+)?/g) ?? [];
   if (numbers.length % 2) throw new Error("There is a latitude without a longitude.");
@@ -100,7 +104,7 @@ function fromPolyline(text, precision) {
       let value = 0, factor = 1, byte;
       do {
         byte = text.charCodeAt(at++) - 63;
-        if (!(byte >= 0 && byte < 64) || factor > 2 ** 35) throw new Error("The encoded polyline is not complete.");
+        if (!(byte >= 0 && byte < 64) || factor > 2 ** 35) throw new Error(unknown);
         value += (byte & 31) * factor;
         factor *= 32;
       } while (byte >= 32);

@@ -1,7 +1,7 @@
 // The playground: connects its parts, and holds the token.
 import { Session, takeTokenFromAddress, readJSON } from "./shared/session.js";
 import { byId, curl, el, on, say } from "./shared/dom.js";
-import { showPages } from "./shared/pages.js";
+import { showHeader, showWho } from "./shared/header.js";
 import { openMap, showTiles, showView } from "./map.js";
 import { placeFinder } from "./place.js";
 import { tracePart } from "./trace.js";
@@ -15,27 +15,34 @@ function trouble(error) {
   if (error.status === 401 || error.status === 403) byId("token-part").open = true;
 }
 
-const session = new Session({ changed: showAccess });
-
 // guest gets a token for an anonymous visitor.
 async function guest() {
   const { data } = await readJSON(await fetch("token", { method: "POST", credentials: "omit" }));
   return { token: data.accessToken, expiresIn: data.expiresIn };
 }
 
+const session = new Session("access", { guest: settings.guest && guest, changed: showAccess });
+
+let last = "";
 function showAccess() {
-  const until = new Date(session.expires).toLocaleTimeString([], { timeStyle: "short" });
-  byId("access").replaceChildren(...!session.token ? ["A token is needed."]
-    : session.renew ? ["You are an anonymous visitor."]
-      : ["Your token", ...(session.claims.org ? [" of the organization ", el("bdi", {}, session.claims.org)] : []),
-        ` is valid${session.expires ? " until " + until : ""}.`]);
-  if (session.token) say(byId("trouble"), "");
+  const { token, claims, expires, isGuest, fellBack, accepted } = session;
+  byId("no-token").hidden = Boolean(token);
+  byId("access").replaceChildren(...!token ? []
+    : isGuest ? [fellBack ? "The token is not valid, or not any more. You are an anonymous visitor now."
+      : "You are an anonymous visitor."]
+      : !accepted ? ["The token is being checked."]
+        : [token.startsWith("mpk_") ? "Your publishable key" : "Your token",
+          ...claims.org ? [" of the organization ", el("bdi", {}, claims.org)] : [], " is valid",
+          ...expires ? [" until ", new Date(expires).toLocaleTimeString([], { timeStyle: "short" })] : [], "."]);
+  if (token && token !== last) say(byId("trouble"), "");
+  last = token;
+  showWho();
 }
 
 // asCurl returns a request as a command line, with the token only if the user wants that.
 const asCurl = (address, options) => curl(address, options, byId("with-token").checked ? session.token : "");
 
-showPages();
+showHeader();
 const map = openMap(byId("map"));
 map.createPane("network").style.zIndex = 300; // between the map and the drawings on it
 const trace = tracePart(map, session, settings, asCurl);
@@ -103,12 +110,13 @@ on("token-form", "submit", (event) => {
 // address. It replaces only the token of an anonymous visitor, because anyone may have made the link.
 function tokenFromAddress() {
   const token = takeTokenFromAddress();
-  if (token && session.token && !session.renew) {
-    trouble(new Error("This page has a token already. To use the link's, open the link in a new tab."));
+  if (!token || token === session.token) return false;
+  if (session.token && !session.isGuest) {
+    trouble(new Error("This page has a token already. To use the link's, sign out or open it in a new tab."));
     return false;
   }
-  if (token) session.use(token);
-  return Boolean(token);
+  session.use(token);
+  return true;
 }
 addEventListener("hashchange", () => {
   const given = tokenFromAddress();
@@ -116,10 +124,8 @@ addEventListener("hashchange", () => {
   if (given) start();
 });
 
-if (!tokenFromAddress() && settings.guest) {
-  session.renew = guest;
-  await session.refresh().catch(trouble);
-}
+session.restore();
+if (!tokenFromAddress() && !session.token && settings.guest) await session.refresh().catch(trouble);
 if (!session.token) {
   showAccess();
   byId("token-part").open = true;

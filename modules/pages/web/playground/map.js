@@ -56,6 +56,7 @@ export function openMap(element) {
   map.attributionControl.setPrefix(false);
   L.control.scale().addTo(map);
   map.zoomControl.getContainer().setAttribute("role", "group");
+  if (!showView(map)) map.fitWorld(); // until the region is known, and if there is no map of it
   const keep = () => {
     const { lat, lng } = map.getCenter();
     const digits = Math.max(2, Math.ceil(map.getZoom() / 3));
@@ -76,11 +77,14 @@ export function showView(map) {
 // showTiles loads the TileJSON of the region and adds the tiles to the map, at the TileJSON's centre unless the address
 // has a view. It returns the TileJSON.
 export async function showTiles(map, session, settings, failed) {
-  const tiles = await session.json(`${settings.tiles}/${settings.region}.json`);
+  const tiles = await session.json(`${settings.tiles}/${settings.region}.json`).catch((error) => {
+    if (error.status === 404) error.message = "There is no map here: " + error.message;
+    throw error;
+  });
   // The page uses its own origin instead of the address in the TileJSON.
   const address = `${settings.tiles}/${settings.region}/{z}/{x}/{y}.mvt`;
   const [west, south, east, north] = tiles.bounds;
-  if (!showView(map)) map.fitBounds([[south, west], [north, east]]);
+  if (!viewOf(location.hash)) map.fitBounds([[south, west], [north, east]], { animate: false });
   const options = { paintRules: paintRules(), labelRules: labelRules(navigator.language), backgroundColor: paper };
   const base = layer(session, address, tiles.maxzoom, options, failed).addTo(map);
   map.attributionControl.addAttribution(plain(tiles.attribution));

@@ -4,6 +4,14 @@ import { byId, el, say, copyButton } from "./shared/dom.js";
 // metres formats a distance.
 export const metres = (m) => (m < 1000 ? `${Math.round(m)} m` : `${(m / 1000).toFixed(m < 10000 ? 2 : 1)} km`);
 
+// outside returns what to say of a position outside the map, "" for one inside. what names the position.
+export function outside(map, { lat, lng }, what) {
+  const bounds = map.regionBounds;
+  if (!bounds || bounds.contains([lat, lng])) return "";
+  const swapped = bounds.contains([lng, lat]) ? ` Did you mean ${lng}, ${lat}? The latitude comes first.` : "";
+  return what + " lies outside this map." + swapped;
+}
+
 // addressOf formats an address as one line.
 function addressOf(a) {
   const road = [a.house_number, a.street].filter(Boolean).join(" ");
@@ -42,8 +50,7 @@ export function placeFinder(map, session, settings, curl) {
       return;
     }
     if (!results.length) {
-      say(box, map.regionBounds?.contains(at) === false
-        ? "This place lies outside this map." : "There is nothing known here.");
+      say(box, outside(map, at, "This place") || "There is nothing known here.");
       return;
     }
     const nodes = results.map((place) => {

@@ -3,7 +3,7 @@ import { byId, on, el, say, copyButton, download } from "./shared/dom.js";
 import { read, toGPX, toGeoJSON, maxBytes } from "./formats.js";
 import { TraceLayer } from "./tracelayer.js";
 import { windowedList } from "./list.js";
-import { metres } from "./place.js";
+import { metres, outside } from "./place.js";
 
 const clock = (s) => (s < 90 ? `${Math.round(s)} s` : `${Math.floor(s / 60)} min ${Math.round(s % 60)} s`);
 const maxWays = 200; // rows of the list of roads
@@ -57,6 +57,7 @@ export function tracePart(map, session, settings, curl) {
     }
     map.fitBounds(points, { padding: [40, 40], maxZoom: 17 });
     if (points.length > 1) match();
+    else say(message, "This is one point. A match needs two or more.");
   }
 
   async function takeFile(file) {
@@ -84,8 +85,8 @@ export function tracePart(map, session, settings, curl) {
       answer = await session.json(address, { ...options(), signal });
     } catch (error) {
       if (error.name === "AbortError") return;
-      const outside = map.regionBounds && !points.some((p) => map.regionBounds.contains(p));
-      say(message, outside ? "The trace lies outside this map." : error.message, "error");
+      const far = points.map((p) => outside(map, p, "The trace"));
+      say(message, far.every(Boolean) ? far[0] : error.message, "error");
       return;
     }
     layer.set(points, answer);

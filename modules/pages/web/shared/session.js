@@ -1,4 +1,29 @@
-// Access to the API. Tokens are only kept in memory, never in an address or in storage.
+// Access to the API. The tab's sessionStorage keeps the tokens, so that all pages of a tab share them until it is
+// closed or the user signs out: one token for the map APIs ("access": an access token or a publishable key), and one of
+// a user ("user").
+
+const keyOf = (kind) => "maps." + kind;
+
+// kept returns the token of a kind that the tab has: {token, expires, guest, organization, name}, or null.
+export function kept(kind) {
+  try {
+    const record = JSON.parse(sessionStorage.getItem(keyOf(kind)));
+    return record && !(record.expires && record.expires <= Date.now()) ? record : null;
+  } catch { // the browser may forbid storage
+    return null;
+  }
+}
+
+// keep makes the tab have a token; null for none.
+export function keep(kind, record) {
+  try {
+    if (record) sessionStorage.setItem(keyOf(kind), JSON.stringify(record));
+    else sessionStorage.removeItem(keyOf(kind));
+  } catch { /* the page works without */ }
+}
+
+// forget ends the session of the tab.
+export const forget = () => ["access", "user"].forEach((kind) => keep(kind, null));
 
 // takeTokenFromAddress returns the token of #token=… and removes it from the address, so that neither the history nor
 // a copied address has it.
@@ -42,16 +67,23 @@ const meanings = {
   504: "This took too long.",
 };
 
-// Session sends requests with a token. renew, if given, gets {token, expiresIn} before the token expires, and again
-// when a request is refused. changed is called when the token changes.
+// Session sends requests with a token of a kind. guest, if given, gets {token, expiresIn} for an anonymous visitor:
+// when refresh is called, before such a token expires, and in place of a token that the server refuses. changed is
+// called when the token changes, and when the server has accepted it.
 export class Session {
+  #kind;
+  #guest;
   #token = "";
   #expires = 0; // milliseconds since 1970
   #renewing = null;
   #timer = 0;
 
-  constructor({ renew = null, changed = () => {} } = {}) {
-    this.renew = renew;
+  constructor(kind, { guest = null, changed = () => {} } = {}) {
+    this.#kind = kind;
+    this.#guest = guest;
+    this.isGuest = false; // the token is an anonymous visitor's
+    this.fellBack = false; // it is in place of one that was refused
+    this.accepted = false;
     this.changed = changed;
     // Timers are late in background pages.
     document.addEventListener("visibilitychange", () => {
@@ -63,19 +95,33 @@ export class Session {
   get claims() { return claimsOf(this.#token); }
   get expires() { return this.#expires; }
 
-  // use sets a token from the user.
-  use(token) {
-    this.renew = null;
-    this.#set(token, 0);
+  // restore takes the token that the tab has, and reports whether there is one.
+  restore() {
+    const record = kept(this.#kind);
+    if (!record || (record.guest && !this.#guest)) return false;
+    this.isGuest = record.guest;
+    this.#adopt(record.token, record.expires);
+    return true;
+  }
+
+  // use sets a token from the user, with what to show of it.
+  use(token, { name, organization = claimsOf(token).org } = {}) {
+    this.isGuest = this.fellBack = false;
+    const exp = claimsOf(token).exp;
+    this.#keep(token, exp ? exp * 1000 : 0, { name, organization });
   }
 
   clear() { this.use(""); }
 
-  // refresh gets a new token, only once for concurrent calls.
+  // refresh gets a token for an anonymous visitor, only once for concurrent calls.
   refresh() {
-    if (!this.renew) return Promise.reject(new ApiError(401, meanings[401]));
-    this.#renewing ??= this.renew()
-      .then(({ token, expiresIn }) => this.#set(token, expiresIn))
+    if (!this.#guest) return Promise.reject(new ApiError(401, meanings[401]));
+    this.isGuest = true;
+    this.#renewing ??= this.#guest()
+      // The lifetime from the server works with a wrong clock as well.
+      .then(({ token, expiresIn }) => {
+        if (this.isGuest) this.#keep(token, Date.now() + expiresIn * 1000, {}); // the user may have given one
+      })
       .catch((error) => {
         this.#later(5000);
         throw error;
@@ -84,13 +130,17 @@ export class Session {
     return this.#renewing;
   }
 
-  #set(token, expiresIn) {
+  #keep(token, expires, shown) {
+    keep(this.#kind, token ? { token, expires, guest: this.isGuest, ...shown } : null);
+    this.#adopt(token, expires);
+  }
+
+  #adopt(token, expires) {
     this.#token = token;
-    const exp = claimsOf(token).exp;
-    // The lifetime from the server works with a wrong clock as well.
-    this.#expires = expiresIn ? Date.now() + expiresIn * 1000 : exp ? exp * 1000 : 0;
+    this.#expires = expires;
+    this.accepted = false;
     clearTimeout(this.#timer);
-    if (this.renew && expiresIn) this.#later(expiresIn * 750);
+    if (this.isGuest) this.#later((expires - Date.now()) * .75);
     this.changed(this);
   }
 
@@ -99,16 +149,29 @@ export class Session {
     this.#timer = setTimeout(() => this.refresh().catch(() => {}), wait);
   }
 
-  #isDue() { return this.renew && this.#expires && Date.now() > this.#expires - 30000; }
+  #isDue() { return this.isGuest && Date.now() > this.#expires - 30000; }
 
   // fetch sends the token in a header, so that it is not in logs or the history.
   async fetch(address, options = {}) {
     if (this.#renewing) await this.#renewing.catch(() => {});
     const sent = this.#token;
     const answer = await this.#send(address, options, sent);
-    if (answer.status !== 401 || !this.renew) return answer;
-    if (sent === this.#token) await this.refresh().catch(() => {});
-    return sent === this.#token ? answer : this.#send(address, options, this.#token);
+    if (answer.status !== 401) {
+      if (sent && sent === this.#token && !this.accepted) {
+        this.accepted = true;
+        this.changed(this);
+      }
+      return answer;
+    }
+    if (sent && sent === this.#token) await this.#refused();
+    return this.#token && sent !== this.#token ? this.#send(address, options, this.#token) : answer;
+  }
+
+  // #refused replaces a token that the server has refused.
+  async #refused() {
+    const given = !this.isGuest;
+    this.fellBack ||= given;
+    await this.refresh().catch(() => { if (given) this.clear(); });
   }
 
   #send(address, options, token) {
@@ -138,9 +201,10 @@ export async function readJSON(answer) {
   try {
     if (text) body = JSON.parse(text);
   } catch {
-    if (answer.ok) throw new ApiError(502, meanings[502]);
+    if (answer.ok) throw new ApiError(404, meanings[404]); // something else is there
   }
-  if (answer.ok) return body;
+  if (answer.ok && (body !== null || answer.status === 204)) return body;
+  if (answer.ok) throw new ApiError(404, meanings[404]); // Caddy's answer where nothing is
   const error = body?.error;
   const said = typeof error === "string" ? error : error?.message;
   const meaning = meanings[answer.status] ?? "The server answered with status " + answer.status + ".";
