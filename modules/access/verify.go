@@ -13,32 +13,33 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/base/text"
 	"github.com/mapsedge/caddy-maps/internal/web/apierror"
 	"github.com/mapsedge/caddy-maps/modules/app"
+	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
 func init() { caddy.RegisterModule(new(Verify)) }
 
-// Verify answers other proxies whether a request may pass, as maps_auth would: `forward_auth` of Caddy, `auth_request` of
-// nginx, ForwardAuth of Traefik. Examples for them: examples/proxies.
+// Verify answers other proxies whether a request may pass, as maps_auth would: `forward_auth` of Caddy, `auth_request`
+// of nginx, ForwardAuth of Traefik. Examples for them: examples/proxies.
 //
 // The query of its own URL, which the proxy's configuration sets, names the scopes: `?scope=TILE`, or several, all of
-// which are needed: `?scope=ORDERS&scope=INVOICES`. Without any, a valid token is enough. Anything else in the query, such
-// as an unknown scope, gets 400.
+// which are needed: `?scope=ORDERS&scope=INVOICES`. Without a query, a token with any scope is enough. Anything else in
+// the query, such as an unknown scope, gets 400.
 //
-// If the request may pass, the answer is 204 with these headers for the upstream. Otherwise it is what maps_auth answers:
-// 401, 403, 429 or 503.
+// If the request may pass, the answer is 204 with these headers for the upstream. Otherwise it is that of maps_auth: 401,
+// 403, 429 or 503.
 //
 // Header | Description
 // -------|------------
 // `X-Maps-Account` | The account of the client token or key
 // `X-Maps-Organization` | Its organization
-// `X-Maps-Scopes` | The scopes of the request, separated by spaces
+// `X-Maps-Scopes` | The token's scopes, separated by spaces
 //
-// It reads the headers Authorization, Origin and Referer, with any method. From `trusted_proxies` it also reads where the
-// client is (X-Forwarded-For), and tokens in the query of the original URL (X-Forwarded-Uri, X-Original-URI or
+// It reads the headers Authorization, Origin and Referer, with any method. From `trusted_proxies` it also reads where
+// the client is (X-Forwarded-For), and tokens in the query of the original URL (X-Forwarded-Uri, X-Original-URI or
 // X-Original-URL). The proxy must remove tokens from requests before they reach upstreams that should not see them, and
 // answer preflight requests itself.
 //
-// A request counts for the account of the client token under each scope, with 1 unit.
+// A request counts for the account of the client token under each scope, or under `*` without a query, with 1 unit.
 type Verify struct {
 	// Query parameters of the original URL that may carry the token instead of the Authorization header. Caddy logs
 	// headers: use the filter `maps_redact` with the same names in the access log and the default logger. Default: none.
@@ -50,7 +51,9 @@ type Verify struct {
 	// The rate of requests that each account may send, as in maps_auth. Default: none.
 	Limit *app.RateLimit `json:"limit,omitempty"`
 
-	auth Auth // for any scope
+	auth    Auth // for any scope
+	allowed account.ScopeSet
+	names   []string // of allowed
 }
 
 // CaddyModule returns the Caddy module information.
@@ -58,14 +61,23 @@ func (*Verify) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "http.handlers.maps_verify", New: func() caddy.Module { return new(Verify) }}
 }
 
+// UnmarshalJSON implements json.Unmarshaler. Its errors say where a mistake is.
+func (v *Verify) UnmarshalJSON(data []byte) error { return options.Decode(data, v) }
+
 // Provision checks the configuration.
 func (v *Verify) Provision(ctx caddy.Context) error {
 	v.auth = v.newAuth()
-	return v.auth.Provision(ctx)
+	if err := v.auth.provision(ctx); err != nil {
+		return err
+	}
+	v.allowed, v.names = v.auth.app.AllowedScopes(), v.auth.app.ScopeNames()
+	v.auth.app.Guard(v.allowed)
+	v.auth.quotas = newQuotaKinds(v.names)
+	return nil
 }
 
 func (v *Verify) newAuth() Auth {
-	return Auth{Scopes: scopeNames(), APIKeyQuery: v.APIKeyQuery, ErrorStyle: v.ErrorStyle, Limit: v.Limit,
+	return Auth{Scopes: []string{account.EveryScope}, APIKeyQuery: v.APIKeyQuery, ErrorStyle: v.ErrorStyle, Limit: v.Limit,
 		ForwardToken: true} // there is no next handler to hide it from
 }
 
@@ -76,7 +88,7 @@ func (v *Verify) Cleanup() error { return v.auth.Cleanup() }
 func (v *Verify) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {
 	auth := v.auth
 	var err error
-	if auth.scopes, err = scopesOf(r.URL.RawQuery); err != nil {
+	if auth.scopes, err = v.scopesOf(r.URL.RawQuery); err != nil {
 		w.Header()["Cache-Control"] = []string{"no-store"}
 		auth.style.Write(w, apierror.FailedValidation(err.Error()))
 		return nil
@@ -87,9 +99,9 @@ func (v *Verify) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.H
 }
 
 // scopesOf reads the query of the handler's own URL. It does not decode it: names of scopes need no encoding.
-func scopesOf(query string) (needed account.ScopeSet, err error) {
+func (v *Verify) scopesOf(query string) (needed account.ScopeSet, err error) {
 	if query == "" {
-		return 0, nil
+		return account.AnyScope, nil
 	}
 	for pair := range strings.SplitSeq(query, "&") {
 		name, value, _ := strings.Cut(pair, "=")
@@ -97,8 +109,8 @@ func scopesOf(query string) (needed account.ScopeSet, err error) {
 			return 0, fmt.Errorf("%.40q: unknown parameter; only scope is known", name)
 		}
 		scope := account.Scope(value).Set()
-		if scope == 0 {
-			return 0, fmt.Errorf("scope: unknown scope %.40q: %s", value, text.DidYouMean(value, scopeNames()))
+		if scope == 0 || !v.allowed.Has(scope) {
+			return 0, fmt.Errorf("scope: unknown scope %.40q: %s", value, text.DidYouMean(value, v.names))
 		}
 		needed |= scope
 	}

@@ -45,7 +45,7 @@ func (v *Verify) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the directive's name
 	check := func() error {
 		auth := v.newAuth()
-		return auth.parse()
+		return auth.parse(nil)
 	}
 	return options.Block(d, "maps_verify", check,
 		options.Option{Name: "api_key_query", Args: "<name>...", Read: options.Words(&v.APIKeyQuery),
