@@ -9,7 +9,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync/atomic"
@@ -34,45 +33,6 @@ func clientBlocks(t *testing.T, section, language string) (blocks []string) {
 		t.Fatalf("docs/build/clients.md shows no %s under %s", language, section)
 	}
 	return blocks
-}
-
-// The code in docs/build/clients.md for generated clients is part of the programs that .ci/clients runs.
-func TestClientSnippets(t *testing.T) {
-	leaveOut(t, "checks documents")
-	t.Parallel()
-	for language, files := range map[string]string{"go": "go/*.go", "ts": "typescript/*.ts", "yaml": "go/maps.yaml"} {
-		names, err := filepath.Glob(filepath.Join(root, "clients", files))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var program strings.Builder
-		for _, name := range names {
-			source, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			program.Write(source)
-		}
-		for _, block := range clientBlocks(t, "", language) {
-			if !strings.Contains(program.String(), block) {
-				t.Errorf("clients/%s does not have\n%s", files, block)
-			}
-		}
-	}
-	manifest, err := os.ReadFile(filepath.Join(root, "clients", "go", "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	versions := regexp.MustCompile(`go get .*?(github\.com/oapi-codegen/[a-z/0-9-]*?)(?:/cmd/\S*)?@(v\S+)`).
-		FindAllStringSubmatch(strings.Join(clientBlocks(t, "Go", "sh"), ""), -1)
-	for _, m := range versions {
-		if !strings.Contains(string(manifest), m[1]+" "+m[2]) {
-			t.Errorf("clients/go does not use %s %s", m[1], m[2])
-		}
-	}
-	if len(versions) != 2 {
-		t.Errorf("the versions %q were found", versions)
-	}
 }
 
 // scripted runs a script in an empty directory, and returns what it prints.
@@ -115,39 +75,6 @@ func TestClientDocsCurl(t *testing.T) {
 		if !strings.Contains(out, want) {
 			t.Errorf("it printed\n%s\nwithout %s", out, want)
 		}
-	}
-}
-
-func TestClientDocsPython(t *testing.T) {
-	leaveOut(t, "needs Python")
-	t.Parallel()
-	s := sharedServer(t)
-	user := s.userToken(t, "clients-python")
-	acc := s.create(t, user, nil)
-	script := strings.ReplaceAll(strings.Join(clientBlocks(t, "Python", "python"), "\n"), documentedSite, s.url(""))
-	out := scripted(t, []string{"CLIENT_TOKEN=" + acc.ClientToken, "SERVER_TOKEN=" + acc.ServerToken},
-		"import os\nclient_token, server_token = os.environ['CLIENT_TOKEN'], os.environ['SERVER_TOKEN']\n"+script+`
-def asks():
-    print(maps.get("/v2/search/coverage")["data"]["regions"][0]["name"])
-first = maps.access_token
-maps.access_token = "a.b.c"  # one that is refused
-asks()
-assert maps.access_token not in ("a.b.c", first)
-maps.renewal = 0  # one that expires
-asks()
-revoked = maps.refresh_token
-maps.post("/api/v1/external/revoke", {"refresh_token": revoked})
-asks()  # both are refused, and exchanged anew
-assert maps.refresh_token != revoked
-try:
-    maps.get("/v2/search/reverse-geocoding", lat=91, lon=0)
-except urllib.error.HTTPError as error:
-    print(error.code, json.load(error)["code"])
-`, "python3", "-")
-	lines := strings.Split(strings.TrimSpace(out), "\n")
-	if len(lines) != 5 || !strings.HasPrefix(lines[0], "['Delaware State Capitol") || lines[3] != "delaware" ||
-		lines[4] != "400 FAILED_VALIDATION" {
-		t.Errorf("it printed\n%s", out)
 	}
 }
 

@@ -67,8 +67,11 @@ func newFolder(t *testing.T, name string, replacements ...string) *folder {
 	}
 	text := edit(string(caddyfile))
 	line := siteLine.FindString(text)
-	if line == "" || !strings.Contains(text, "\n{\n") {
-		t.Fatalf("there is no site, or there are no options:\n%s", text)
+	if line == "" {
+		t.Fatalf("there is no site:\n%s", text)
+	}
+	if !strings.Contains(text, "\n{\n") {
+		text = strings.Replace(text, line, "{\n}\n\n"+line, 1)
 	}
 	host := strings.Replace(address, "127.0.0.1", "localhost", 1)
 	f.site = "https://" + host
@@ -175,7 +178,7 @@ func (f *folder) shell(script string) string {
 func (f *folder) wantNotFound() {
 	f.t.Helper()
 	got := f.shell(`curl -s -w ' %{http_code} %{content_type}' ` + f.site + "/nothing")
-	if got != `{"error":"Not Found"} 404 application/json` {
+	if got != "{\"error\":\"not found\"}\n 404 application/json" {
 		f.t.Errorf("what is not there: %s", got)
 	}
 }
@@ -208,10 +211,11 @@ func TestExampleFolders(t *testing.T) {
 	t.Parallel()
 	tests := map[string]func(t *testing.T){
 		"one-server": runOneServer, "osrm": runOSRM, "cluster": runCluster, "openid-connect": runOpenIDConnect,
-		"tiles-and-console": runTilesAndConsole, "sharding": nil, // TestSharding
-		"engines": nil, // TestFronting
-		"proxies": nil, // TestForwardAuth, TestNginx, TestTraefik
-		"restore": nil, // TestDrill
+		"tiles-and-console": runTilesAndConsole, "own-api": runOwnAPI,
+		"sharding": nil, // TestSharding
+		"engines":  nil, // TestFronting
+		"proxies":  nil, // TestForwardAuth, TestNginx, TestTraefik
+		"restore":  nil, // TestDrill
 	}
 	entries, err := os.ReadDir(filepath.Join(root, "examples"))
 	if err != nil {
@@ -277,6 +281,29 @@ func runOSRM(t *testing.T) {
 		t.Error("OSRM was asked without a token")
 	}
 	f.wantNotFound()
+}
+
+func runOwnAPI(t *testing.T) {
+	upstream := newRecorder(t)
+	f := newFolder(t, "own-api", "localhost:5000", strings.TrimPrefix(upstream.URL, "http://"))
+	f.run()
+	if got := f.shell(f.try); got != `{"ok":true}` {
+		t.Errorf("the answer is not the API's: %s", got)
+	}
+	asked := upstream.take()
+	if len(asked) != 1 || asked[0].uri != "/orders/1" || asked[0].header.Get("Authorization") != "" {
+		t.Errorf("the API was asked %+v", asked)
+	}
+	other := strings.Replace(f.try, "curl -s", "curl -s -o /dev/null -w '%{http_code}'", 1)
+	if got := f.shell(strings.Replace(other, "/orders/1", "/invoices/1", 1)); got != "403" {
+		t.Errorf("with the other scope the status is %s", got)
+	}
+	if got := f.shell("curl -s -o /dev/null -w '%{http_code}' " + f.site + "/orders/1"); got != "401" {
+		t.Errorf("without a token the status is %s", got)
+	}
+	if asked := upstream.take(); len(asked) > 0 {
+		t.Error("the API was asked without a right")
+	}
 }
 
 func runCluster(t *testing.T) {

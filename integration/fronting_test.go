@@ -97,7 +97,7 @@ func startFronted(t *testing.T, text string, replacements ...string) *fronted {
 		t.Fatal(err)
 	}
 	f.site = "http://" + address
-	text = "\n" + text
+	text = "\n" + strings.ReplaceAll(text, "./data/delaware.region", region)
 	replace := func(old, new string) {
 		if !strings.Contains(text, old) {
 			t.Fatalf("the Caddyfile has no %q", old)
@@ -357,7 +357,7 @@ var recipes = []recipe{
 	{has: "stale-while-revalidate", passes: []passing{
 		{"TILE", call{path: "/basemap/1/2/3.pbf"}, "GET /1/2/3.pbf", 200, ""},
 	}, more: checkTiles},
-	{has: "events 1000", more: checkLimits},
+	{has: "limit 1000 10s", more: checkLimits},
 }
 
 func posted(path, body string) call {
@@ -389,9 +389,9 @@ func TestFronting(t *testing.T) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".Caddyfile"), func(t *testing.T) {
 			t.Parallel()
 			if r.more != nil && len(r.passes) == 0 {
-				text = strings.Replace(strings.Replace(text, "events 1000", "events 5", 1), "window 10s", "window 1m", 1)
+				text = strings.Replace(text, "limit 1000 10s", "limit 5 1m", 1)
 			}
-			f := startFronted(t, strings.ReplaceAll(text, "./data/delaware.region", region))
+			f := startFronted(t, text)
 			if r.file != "" {
 				f.replay(r.file)
 			}
@@ -543,7 +543,7 @@ func checkLimits(f *fronted, _ string) {
 		f.ask(call{path: "/basemap/1", bearer: token}).want(200)
 	}
 	a := f.ask(call{path: "/basemap/1", bearer: token}).want(429).wantHeader("Cache-Control", "no-store")
-	if string(a.body) != `{"error":"Too Many Requests"}` || a.header.Get("Retry-After") == "" {
+	if string(a.body) != "{\"error\":\"too many requests\"}\n" || a.header.Get("Retry-After") == "" {
 		t.Errorf("%v %s", a.header, a.body)
 	}
 	_, other := f.token("TILE")

@@ -22,8 +22,8 @@ func init() { caddy.RegisterModule(new(Verify)) }
 // of nginx, ForwardAuth of Traefik. Examples for them: examples/proxies.
 //
 // The query of its own URL, which the proxy's configuration sets, names the scopes: `?scope=TILE`, or several, all of
-// which are needed: `?scope=ORDERS&scope=INVOICES`. Without a query, a token with any scope is enough. Anything else in
-// the query, such as an unknown scope, gets 400.
+// which are needed: `?scope=ORDERS&scope=INVOICES`. Without any, a token with any scope is enough, as for `maps_auth *`.
+// Anything else in the query, such as an unknown scope, gets 400.
 //
 // If the request may pass, the answer is 204 with these headers for the upstream. Otherwise it is that of maps_auth: 401,
 // 403, 429 or 503.
@@ -39,7 +39,7 @@ func init() { caddy.RegisterModule(new(Verify)) }
 // X-Original-URL). The proxy must remove tokens from requests before they reach upstreams that should not see them, and
 // answer preflight requests itself.
 //
-// A request counts for the account of the client token under each scope, or under `*` without a query, with 1 unit.
+// A request counts for the account of the client token under each scope, or under `*` without one, with 1 unit.
 type Verify struct {
 	// Query parameters of the original URL that may carry the token instead of the Authorization header. Caddy logs
 	// headers: use the filter `maps_redact` with the same names in the access log and the default logger. Default: none.
@@ -51,33 +51,33 @@ type Verify struct {
 	// The rate of requests that each account may send, as in maps_auth. Default: none.
 	Limit *app.RateLimit `json:"limit,omitempty"`
 
-	auth    Auth // for any scope
-	allowed account.ScopeSet
-	names   []string // of allowed
+	auth Auth // for any scope
 }
+
+// UnmarshalJSON implements json.Unmarshaler. Its errors say where a mistake is.
+func (v *Verify) UnmarshalJSON(data []byte) error { return options.Decode(data, v) }
 
 // CaddyModule returns the Caddy module information.
 func (*Verify) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "http.handlers.maps_verify", New: func() caddy.Module { return new(Verify) }}
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Its errors say where a mistake is.
-func (v *Verify) UnmarshalJSON(data []byte) error { return options.Decode(data, v) }
-
 // Provision checks the configuration.
 func (v *Verify) Provision(ctx caddy.Context) error {
-	v.auth = v.newAuth()
+	a, err := app.Get(ctx)
+	if err != nil {
+		return err
+	}
+	v.auth = v.newAuth(a.ScopeNames())
 	if err := v.auth.provision(ctx); err != nil {
 		return err
 	}
-	v.allowed, v.names = v.auth.app.AllowedScopes(), v.auth.app.ScopeNames()
-	v.auth.app.Guard(v.allowed)
-	v.auth.quotas = newQuotaKinds(v.names)
+	a.Guard(v.auth.scopes)
 	return nil
 }
 
-func (v *Verify) newAuth() Auth {
-	return Auth{Scopes: []string{account.EveryScope}, APIKeyQuery: v.APIKeyQuery, ErrorStyle: v.ErrorStyle, Limit: v.Limit,
+func (v *Verify) newAuth(scopes []string) Auth {
+	return Auth{Scopes: scopes, APIKeyQuery: v.APIKeyQuery, ErrorStyle: v.ErrorStyle, Limit: v.Limit,
 		ForwardToken: true} // there is no next handler to hide it from
 }
 
@@ -108,9 +108,9 @@ func (v *Verify) scopesOf(query string) (needed account.ScopeSet, err error) {
 		if name != "scope" {
 			return 0, fmt.Errorf("%.40q: unknown parameter; only scope is known", name)
 		}
-		scope := account.Scope(value).Set()
-		if scope == 0 || !v.allowed.Has(scope) {
-			return 0, fmt.Errorf("scope: unknown scope %.40q: %s", value, text.DidYouMean(value, v.names))
+		scope := account.Scope(value).Set() & v.auth.app.AllowedScopes()
+		if scope == 0 {
+			return 0, fmt.Errorf("scope: unknown scope %.40q: %s", value, text.DidYouMean(value, v.auth.Scopes))
 		}
 		needed |= scope
 	}

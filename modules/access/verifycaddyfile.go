@@ -5,6 +5,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/mapsedge/caddy-maps/internal/access/account"
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
@@ -44,7 +45,7 @@ func parseVerify(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 func (v *Verify) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the directive's name
 	check := func() error {
-		auth := v.newAuth()
+		auth := v.newAuth([]string{account.EveryScope})
 		return auth.parse(nil)
 	}
 	return options.Block(d, "maps_verify", check,
