@@ -75,9 +75,10 @@ func (p *proxied) check(limited int, removes bool, replaces ...string) {
 		return acc, token
 	}
 	acc, good := token(map[string]any{"quotas": []map[string]any{
-		{"scope": "DIRECTION", "unit": "requests", "window": "day", "limit": 3}}})
+		{"scope": "ORDERS", "unit": "requests", "window": "day", "limit": 3}}, "scopes": []string{"ORDERS", "TILE"}})
 	_, lacking := token(map[string]any{"scopes": []string{"TILE"}})
-	_, elsewhere := token(map[string]any{"restrictions": map[string]any{"networks": []string{"203.0.113.0/24"}}})
+	_, elsewhere := token(map[string]any{"restrictions": map[string]any{"networks": []string{"203.0.113.0/24"}},
+		"scopes": []string{"ORDERS"}})
 	forged := map[string][]string{
 		"X-Maps-Account": {"forged"}, "X-Maps-Scopes": {"forged"}, "X-Forwarded-For": {"203.0.113.9"},
 	}
@@ -121,12 +122,12 @@ func (p *proxied) check(limited int, removes bool, replaces ...string) {
 		got := asked[0]
 		who := []string{got.header.Get("X-Maps-Account"), got.header.Get("X-Maps-Organization"), got.header.Get("X-Maps-Scopes"),
 			got.header.Get("Authorization")}
-		if want := []string{acc.ID, "acme", "DIRECTION REVERSEGEOCODING", ""}; !slices.Equal(who, want) ||
+		if want := []string{acc.ID, "acme", "TILE ORDERS", ""}; !slices.Equal(who, want) ||
 			got.method+" "+got.uri != tc.uri || got.body != tc.call.body {
 			p.t.Errorf("%s: the application sees %+v", tc.name, got)
 		}
 	}
-	if diff := cmp.Diff(map[string]account.Usage{"DIRECTION": {Requests: 3, Refused: 1, Units: 3}}, p.used(p.t, user, acc)); diff != "" {
+	if diff := cmp.Diff(map[string]account.Usage{"ORDERS": {Requests: 3, Refused: 1, Units: 3}}, p.used(p.t, user, acc)); diff != "" {
 		p.t.Errorf("usage (-want +got):\n%s", diff)
 	}
 	if err := p.searchSecrets(); err != nil {
@@ -214,13 +215,13 @@ func TestTraefik(t *testing.T) {
 	var config struct {
 		HTTP struct {
 			Middlewares struct {
-				Direction struct {
+				Token struct {
 					ForwardAuth struct {
 						Address             string   `yaml:"address"`
 						TrustForwardHeader  bool     `yaml:"trustForwardHeader"`
 						AuthResponseHeaders []string `yaml:"authResponseHeaders"`
 					} `yaml:"forwardAuth"`
-				} `yaml:"direction"`
+				} `yaml:"orders-token"`
 			} `yaml:"middlewares"`
 			Routers map[string]struct {
 				Middlewares []string `yaml:"middlewares"`
@@ -230,10 +231,10 @@ func TestTraefik(t *testing.T) {
 	if err := yaml.Unmarshal(text, &config); err != nil {
 		t.Fatal(err)
 	}
-	auth := config.HTTP.Middlewares.Direction.ForwardAuth
+	auth := config.HTTP.Middlewares.Token.ForwardAuth
 	want := []string{"X-Maps-Account", "X-Maps-Organization", "X-Maps-Scopes"}
-	if auth.Address != "http://maps-1:8080/verify?scope=DIRECTION" || auth.TrustForwardHeader ||
-		!slices.Equal(auth.AuthResponseHeaders, want) || config.HTTP.Routers["orders"].Middlewares[0] != "direction" {
+	if auth.Address != "http://maps-1:8080/verify?scope=ORDERS" || auth.TrustForwardHeader ||
+		!slices.Equal(auth.AuthResponseHeaders, want) || config.HTTP.Routers["orders"].Middlewares[0] != "orders-token" {
 		t.Errorf("%+v", config)
 	}
 }

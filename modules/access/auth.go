@@ -99,6 +99,15 @@ func (a *Auth) UnmarshalJSON(data []byte) error { return options.Decode(data, a)
 
 // Provision checks the configuration.
 func (a *Auth) Provision(ctx caddy.Context) error {
+	if err := a.provision(ctx); err != nil {
+		return err
+	}
+	a.app.AddGuard(ctx, a.scopes)
+	return nil
+}
+
+// provision is Provision for one that is not in front of other handlers.
+func (a *Auth) provision(ctx caddy.Context) error {
 	a.logger = ctx.Logger()
 	var err error
 	if a.app, err = app.Get(ctx); err != nil {
@@ -110,7 +119,6 @@ func (a *Auth) Provision(ctx caddy.Context) error {
 	for _, name := range a.Scopes {
 		a.scopes |= account.Scope(name).Set()
 	}
-	a.app.AddGuard(ctx, a.scopes)
 	a.metrics = &a.app.Metrics().Auth
 	a.quotas = newQuotaKinds(a.Scopes)
 	if a.Limit != nil {

@@ -18,28 +18,28 @@ import (
 
 func init() { caddy.RegisterModule(new(Verify)) }
 
-// Verify answers other proxies whether a request may pass, as maps_auth would: `forward_auth` of Caddy, `auth_request` of
-// nginx, ForwardAuth of Traefik. Examples for them: examples/proxies.
+// Verify answers other proxies whether a request may pass, as maps_auth would: `forward_auth` of Caddy, `auth_request`
+// of nginx, ForwardAuth of Traefik. Examples for them: examples/proxies.
 //
 // The query of its own URL, which the proxy's configuration sets, names the scopes: `?scope=TILE`, or several, all of
 // which are needed: `?scope=ORDERS&scope=INVOICES`. Without any, a token with any scope is enough, as for `maps_auth *`.
 // Anything else in the query, such as an unknown scope, gets 400.
 //
-// If the request may pass, the answer is 204 with these headers for the upstream. Otherwise it is what maps_auth answers:
-// 401, 403, 429 or 503.
+// If the request may pass, the answer is 204 with these headers for the upstream. Otherwise it is that of maps_auth: 401,
+// 403, 429 or 503.
 //
 // Header | Description
 // -------|------------
 // `X-Maps-Account` | The account of the client token or key
 // `X-Maps-Organization` | Its organization
-// `X-Maps-Scopes` | The scopes of the request, separated by spaces
+// `X-Maps-Scopes` | The token's scopes, separated by spaces
 //
-// It reads the headers Authorization, Origin and Referer, with any method. From `trusted_proxies` it also reads where the
-// client is (X-Forwarded-For), and tokens in the query of the original URL (X-Forwarded-Uri, X-Original-URI or
+// It reads the headers Authorization, Origin and Referer, with any method. From `trusted_proxies` it also reads where
+// the client is (X-Forwarded-For), and tokens in the query of the original URL (X-Forwarded-Uri, X-Original-URI or
 // X-Original-URL). The proxy must remove tokens from requests before they reach upstreams that should not see them, and
 // answer preflight requests itself.
 //
-// A request counts for the account of the client token under each scope, with 1 unit.
+// A request counts for the account of the client token under each scope, or under `*` without one, with 1 unit.
 type Verify struct {
 	// Query parameters of the original URL that may carry the token instead of the Authorization header. Caddy logs
 	// headers: use the filter `maps_redact` with the same names in the access log and the default logger. Default: none.
@@ -69,7 +69,11 @@ func (v *Verify) Provision(ctx caddy.Context) error {
 		return err
 	}
 	v.auth = v.newAuth(a.ScopeNames())
-	return v.auth.Provision(ctx)
+	if err := v.auth.provision(ctx); err != nil {
+		return err
+	}
+	a.Guard(v.auth.scopes)
+	return nil
 }
 
 func (v *Verify) newAuth(scopes []string) Auth {

@@ -101,14 +101,15 @@ func TestVerify(t *testing.T) {
 
 // What a proxy says about a request counts if the proxy is trusted. Requests count as with maps_auth.
 func TestVerifyTrustsProxies(t *testing.T) {
-	s := modulestest.Start(t, modulestest.Config{Site: verifySite})
+	const own = "scope ORDERS orders"
+	s := modulestest.Start(t, modulestest.Config{Maps: own, Site: verifySite})
 	user := s.UserToken("acme")
 	token := func(more string) (modulestest.Account, string) {
-		acc := s.CreateAccount(user, "TILE", more)
+		acc := s.CreateAccount(user, "ORDERS TILE", more)
 		return acc, s.Exchange(acc.ClientToken, acc.ServerToken).AccessToken
 	}
-	const verify, there = "/verify/platform?scope=TILE", "203.0.113.9"
-	acc, plain := token(`"quotas":[{"scope":"TILE","unit":"requests","window":"day","limit":2}]`)
+	const verify, there = "/verify/platform?scope=ORDERS", "203.0.113.9"
+	acc, plain := token(`"quotas":[{"scope":"ORDERS","unit":"requests","window":"day","limit":2}]`)
 	_, near := token(`"restrictions":{"networks":["203.0.113.0/24"]}`)
 	_, page := token(`"restrictions":{"origins":["https://app.example.com"]}`)
 	ask := func(token, uri string, want int, header ...string) modulestest.Response {
@@ -121,7 +122,7 @@ func TestVerifyTrustsProxies(t *testing.T) {
 	}
 	ask("", "/?apiKey="+plain, 401)
 	ask(near, "/", 403, "X-Forwarded-For", there)
-	if err := s.Load(modulestest.Config{Global: trusting, Site: verifySite}); err != nil {
+	if err := s.Load(modulestest.Config{Maps: own, Global: trusting, Site: verifySite}); err != nil {
 		t.Fatal(err)
 	}
 	ask("", "/?apiKey="+plain, 204)
@@ -134,7 +135,10 @@ func TestVerifyTrustsProxies(t *testing.T) {
 		!strings.Contains(over.Body, "QUOTA_EXCEEDED") {
 		t.Errorf("%v %s", over.Header, over.Body)
 	}
-	want := map[string]account.Usage{"TILE": {Requests: 2, Refused: 1, Units: 2}}
+	if got := s.Do(http.MethodGet, "/verify/platform", plain, ""); got.Status != 204 {
+		t.Errorf("any scope: %d %s", got.Status, got.Body)
+	}
+	want := map[string]account.Usage{"ORDERS": {Requests: 2, Refused: 1, Units: 2}, "*": {Requests: 1, Units: 1}}
 	if diff := cmp.Diff(want, s.Usage(user, acc.ID)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
