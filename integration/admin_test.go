@@ -88,7 +88,7 @@ func TestExampleConfiguration(t *testing.T) {
 	other.port = port
 	for _, c := range append(callsWith(access),
 		call{path: "/"}, call{path: "/healthz"}, call{path: "/playground"}, call{path: "/console/"}, call{path: "/docs/"},
-		call{path: "/tiles/delaware.json"}, call{path: "/tiles/none", bearer: access}, call{path: "/nothing"},
+		call{path: "/tiles/delaware.json"}, call{path: "/nothing"},
 		call{path: match + "none"}, call{path: "/api/route/none"}, call{path: accounts}, call{method: "PUT", path: match, bearer: access},
 		exchangeCall("mpc_x", "mps_x"), call{path: external + "/jwks.json"}, call{path: external},
 	) {

@@ -20,7 +20,7 @@ func (s *server) publish(t testing.TB, user, account, origin string) (key string
 // request.
 func TestPublishableKey(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, "maps_auth TILE {", "maps_auth TILE {\ncors *")
+	s := startServer(t, "# cors https://app.example.com", "cors *")
 	const origin = "https://shop.example.com"
 	user := s.userToken(t, "publishable")
 	acc := s.create(t, user, map[string]any{"scopes": []string{"TILE"}})
