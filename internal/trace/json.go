@@ -17,9 +17,9 @@ type Document struct {
 //
 //	{"path":[{"lat","lng","time"?,"accuracy"?},…],"radius"?,"details"?,"format"?,"profile"?}
 //
-// with lon as another name for lng, time in RFC 3339 or Unix seconds and accuracy as standard deviation in metres. Unknown members are ignored. The
-// points are appended to dst[:0]; reading stops at the first point beyond max. The values of other parameters are not
-// checked. The error is an *InputError.
+// with lon as another name for lng, time in RFC 3339 or Unix seconds and accuracy as standard deviation in metres.
+// Unknown members are ignored. The points are appended to dst[:0]; reading stops at the first point beyond max. The
+// values of other parameters are not checked. The error is an *InputError.
 func ParseJSON(dst []Point, body []byte, max int) (Document, error) {
 	var doc Document
 	r := newReader(withoutBOM(body))

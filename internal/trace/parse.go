@@ -26,7 +26,8 @@ var (
 // Formats lists all formats.
 var Formats = []*Format{jsonFormat, gpxFormat, geoJSONFormat, csvFormat}
 
-func points(parse func([]Point, []byte, int, Meter) ([]Point, error)) func([]Point, []byte, int, Meter) (Document, error) {
+func points(parse func([]Point, []byte, int, Meter) ([]Point, error)) func([]Point, []byte, int, Meter) (
+	Document, error) {
 	return func(dst []Point, body []byte, max int, meter Meter) (Document, error) {
 		points, err := parse(dst, body, max, meter)
 		return Document{Points: points}, err
@@ -101,7 +102,9 @@ func recognize(text []byte) *Format {
 func isBinary(text []byte) bool { return bytes.IndexByte(text[:min(len(text), 1024)], 0) >= 0 }
 
 // otherGeometries are the types of GeoJSON that are no trace.
-var otherGeometries = []string{"Point", "MultiPoint", "MultiLineString", "Polygon", "MultiPolygon", "GeometryCollection"}
+var otherGeometries = []string{
+	"Point", "MultiPoint", "MultiLineString", "Polygon", "MultiPolygon", "GeometryCollection",
+}
 
 // outline returns the type of an object in GeoJSON and that of its geometry, and whether it has a path, which ends the
 // reading. It stops at a syntax error.

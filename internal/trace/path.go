@@ -5,8 +5,9 @@ import (
 )
 
 // ParsePath reads the decoded value of the `path` parameter: [{lat,lng},{lat,lng}]. Each pair is two numbers or
-// {"lat":…,"lng":…}, where lng may be called lon; the second form may have time and accuracy too. The points are appended to dst[:0], whose memory
-// is reused. Reading stops at the first point beyond max. The error is an *InputError.
+// {"lat":…,"lng":…}, where lng may be called lon; the second form may have time and accuracy too. The points are
+// appended to dst[:0], whose memory is reused. Reading stops at the first point beyond max. The error is an
+// *InputError.
 func ParsePath(dst []Point, text []byte, max int) ([]Point, error) {
 	c := collector{points: dst[:0], max: max, name: "path"}
 	r := reader{data: text, plus: true}

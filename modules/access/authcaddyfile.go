@@ -48,8 +48,8 @@ func parseAuth(h httpcaddyfile.Helper) (routes []httpcaddyfile.ConfigValue, err 
 //	    limit         <events> <window> [<name>]
 //	}
 //
-// It runs before `method`, `rewrite` and `uri`, which could drop the query parameter. `*` accepts a token with any scope:
-// as the only argument it is no matcher. Example:
+// It runs before `method`, `rewrite` and `uri`, which could drop the query parameter. `*` accepts a token with any
+// scope: as the only argument it is no matcher. Example:
 //
 //	handle /api/v1/route {
 //	    maps_auth DIRECTION {

@@ -22,11 +22,11 @@ func init() { caddy.RegisterModule(new(Verify)) }
 // of nginx, ForwardAuth of Traefik. Examples for them: examples/proxies.
 //
 // The query of its own URL, which the proxy's configuration sets, names the scopes: `?scope=TILE`, or several, all of
-// which are needed: `?scope=ORDERS&scope=INVOICES`. Without any, a token with any scope is enough, as for `maps_auth *`.
-// Anything else in the query, such as an unknown scope, gets 400.
+// which are needed: `?scope=ORDERS&scope=INVOICES`. Without any, a token with any scope is enough, as for `maps_auth
+// *`. Anything else in the query, such as an unknown scope, gets 400.
 //
-// If the request may pass, the answer is 204 with these headers for the upstream. Otherwise it is that of maps_auth: 401,
-// 403, 429 or 503.
+// If the request may pass, the answer is 204 with these headers for the upstream. Otherwise it is that of maps_auth:
+// 401, 403, 429 or 503.
 //
 // Header | Description
 // -------|------------

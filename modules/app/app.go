@@ -234,7 +234,8 @@ func (a *App) Start() error {
 		return err
 	}
 	a.warnOfUnredactedLogs()
-	if err := openRegions(a.regions.list, func(r *configuredRegion) error { return r.start(a.logger, false) }); err != nil {
+	err := openRegions(a.regions.list, func(r *configuredRegion) error { return r.start(a.logger, false) })
+	if err != nil {
 		return err
 	}
 	a.warnOfMissingMaps()

@@ -84,8 +84,8 @@ func globalOption(h httpcaddyfile.Helper) *App {
 //	    }
 //	}
 //
-// `region` and `scope` may be repeated, and `header` within a region. `awaited` is for a file that may appear later; all
-// other options of a region are for one that is fetched from a URL. Example:
+// `region` and `scope` may be repeated, and `header` within a region. `awaited` is for a file that may appear later;
+// all other options of a region are for one that is fetched from a URL. Example:
 //
 //	{
 //	    maps {

@@ -185,7 +185,7 @@ var mistakesInJSON = []struct{ maps, handler, want string }{
 	{`{"regionz":{}}`, "", "maps: regionz: unknown field; did you mean regions? It is one of issuer, audience, store, signing_algorithm, key_encryption_key, key_rotation, access_token_ttl, refresh_token_ttl, max_grants, max_accounts, max_stale, max_bodies_in_flight, max_wait, regions, scopes, user_tokens, usage"},
 	{`{"Issuer":"a"}`, "", "maps: Issuer: unknown field; did you mean issuer? It is one of issuer, audience, store, signing_algorithm, key_encryption_key, key_rotation, access_token_ttl, refresh_token_ttl, max_grants, max_accounts, max_stale, max_bodies_in_flight, max_wait, regions, scopes, user_tokens, usage"},
 	{`{"regions":{"delaware":{"path":"a.region","refesh":"1h"}}}`, "", "maps: regions.delaware.refesh: unknown field; did you mean refresh? It is one of path, awaited, refresh, cache_dir, header, timeout, max_size, wait"},
-	{`{"user_tokens":{"require_claim":{"nmae":"role"}}}`, "", "maps: user_tokens.require_claim.nmae: unknown field; did you mean name? It is one of name, value"},
+	{`{"user_tokens":{"require_claim":{"nam":"role"}}}`, "", "maps: user_tokens.require_claim.nam: unknown field; did you mean name? It is one of name, value"},
 	{`{"regions":["delaware.region"]}`, "", "maps: regions: must be an object, in braces"},
 	{`{"regions":{"delaware":"delaware.region"}}`, "", "maps: regions.delaware: must be an object, in braces"},
 	{`{"regions":{"delaware":null}}`, "", "region delaware: path: missing"},

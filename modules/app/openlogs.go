@@ -12,8 +12,8 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// WarnOfLogs makes the app warn at its start of logs that show these query parameters of a server's requests. ctx is that
-// of the handler that reads them.
+// WarnOfLogs makes the app warn at its start of logs that show these query parameters of a server's requests. ctx is
+// that of the handler that reads them.
 func (a *App) WarnOfLogs(ctx caddy.Context, server *caddyhttp.Server, parameters []string) {
 	if len(parameters) == 0 {
 		return

@@ -72,7 +72,8 @@ func (a *App) NewGate(ctx caddy.Context, scope account.Scope, style apierror.Sty
 	directive, logger := directiveOf(ctx), ctx.Logger()
 	problem := options.Located(directive, fmt.Errorf("%s refuses requests that no maps_auth let through with the scope "+
 		"%[2]s: write `maps_auth %[2]s` in front of it, or `public` in its block if it is open to all", directive, scope))
-	g := &Gate{scope: scope, style: style, public: public, explain: sync.OnceFunc(func() { logger.Error(problem.Error()) })}
+	g := &Gate{scope: scope, style: style, public: public,
+		explain: sync.OnceFunc(func() { logger.Error(problem.Error()) })}
 	if public {
 		a.public |= scope.Set()
 		return g

@@ -47,7 +47,8 @@ func Prefix(ctx caddy.Context, option, path string) (request.Prefix, error) {
 		removed = part + removed
 		if rest, ok := strings.CutPrefix(string(prefix), removed); ok && (rest == "" || rest[0] == '/') {
 			return "", options.Located(directiveOf(ctx), fmt.Errorf("%s: handle_path removes %s from the path, so no request "+
-				"would reach %s; write `%[1]s %[4]s`, or handle instead of handle_path", option, removed, prefix, cmp.Or(rest, "/")))
+				"would reach %s; write `%[1]s %[4]s`, or handle instead of handle_path", option, removed, prefix,
+				cmp.Or(rest, "/")))
 		}
 	}
 	return prefix, nil

@@ -98,8 +98,8 @@ func (l *RateLimit) Cleanup() {
 	}
 }
 
-// Take counts one request of a client or account, and adds the headers of draft-ietf-httpapi-ratelimit-headers-10 to the
-// response. It returns how long to wait if the request must be refused. A nil limit allows everything.
+// Take counts one request of a client or account, and adds the headers of draft-ietf-httpapi-ratelimit-headers-10 to
+// the response. It returns how long to wait if the request must be refused. A nil limit allows everything.
 func (l *RateLimit) Take(h http.Header, key string) (retry time.Duration, refused bool) {
 	if l == nil {
 		return 0, false

@@ -14,8 +14,8 @@ import (
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
-// RegionNames returns an error for a reference that is neither a region in the global option of the Caddyfile nor a file
-// or URL, so that directives report it with its line. nil accepts all.
+// RegionNames returns an error for a reference that is neither a region in the global option of the Caddyfile nor a
+// file or URL, so that directives report it with its line. nil accepts all.
 type RegionNames func(reference string) error
 
 // IsRegionFile reports whether a directive's reference to a region is a file or a URL, rather than the name of a region

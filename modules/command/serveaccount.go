@@ -96,7 +96,8 @@ func (s *serve) welcome(out io.Writer, a servedAccount, file string) error {
 	} else {
 		client, server = "mpc_…", "mps_…"
 		fmt.Fprintf(&b, "\nThe tokens of the account %s were shown at the first start. Another account:\n"+
-			"  caddy maps accounts create --organization %s --scopes TILE,DIRECTION,REVERSEGEOCODING\n", a.ID, servedOrganization)
+			"  caddy maps accounts create --organization %s --scopes TILE,DIRECTION,REVERSEGEOCODING\n", a.ID,
+			servedOrganization)
 	}
 	fmt.Fprintf(&b, `
 Ask: the first line exchanges the tokens for an access token of 15 minutes.

@@ -105,7 +105,7 @@ func checkGuests(path, tag string, field any) error {
 	keys, err := caddy.ParseStructTag(tag)
 	key, namespace := keys["inline_key"], keys["namespace"]
 	if err != nil || key == "" {
-		return nil
+		return nil //nolint:nilerr // a tag of something else
 	}
 	guests := make(map[string]json.RawMessage)
 	switch raw := field.(type) {

@@ -22,8 +22,9 @@ func init() {
 }
 
 // Errors writes errors as JSON: below `/api/route/` as `{"error":{"code","message","status"}}`, at
-// `/api/v1/external/token` as RFC 6749 says, and elsewhere as `{"error":text}`. In error routes, such as `handle_errors`, it writes the error that a handler has returned. In other
-// routes it passes requests on, and answers 404 if no handler has answered.
+// `/api/v1/external/token` as RFC 6749 says, and elsewhere as `{"error":text}`. In error routes, such as
+// `handle_errors`, it writes the error that a handler has returned. In other routes it passes requests on, and answers
+// 404 if no handler has answered.
 type Errors struct{}
 
 // CaddyModule returns the Caddy module information.

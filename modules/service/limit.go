@@ -22,8 +22,8 @@ func init() {
 }
 
 // Limit limits the rate of requests of each client: of an IPv4 address, or of the /64 network of an IPv6 address, since
-// a client can choose any address within it. Further requests get 429 with Retry-After. Every response has RateLimit and
-// RateLimit-Policy. Limits of accounts are the option `limit` of `maps_auth`.
+// a client can choose any address within it. Further requests get 429 with Retry-After. Every response has RateLimit
+// and RateLimit-Policy. Limits of accounts are the option `limit` of `maps_auth`.
 //
 // It sets the placeholder `{http.maps.client_network}`. At most 16,384 clients are counted at a time.
 type Limit struct {

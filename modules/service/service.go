@@ -1,5 +1,6 @@
 // Package service has the directive `maps_service`, which expands to the handlers of a whole maps service, and two
-// handlers that it needs: `maps_errors`, which writes errors as JSON, and `maps_limit`, which limits the rate of requests.
+// handlers that it needs: `maps_errors`, which writes errors as JSON, and `maps_limit`, which limits the rate of
+// requests.
 //
 // It serves nothing itself. Start with expand, which lists the parts.
 package service
@@ -27,16 +28,16 @@ func init() {
 	httpcaddyfile.RegisterDirectiveOrder(app.ServiceDirective, httpcaddyfile.Before, "handle")
 }
 
-// Service is a whole maps service in one line: tokens, accounts, every API of the regions behind its scope, tiles, pages,
-// health checks, JSON errors, and limits of sizes, times and rates. It serves only its own paths, and leaves the rest of
-// the site to other directives. A request that none of them answers gets a JSON 404.
+// Service is a whole maps service in one line: tokens, accounts, every API of the regions behind its scope, tiles,
+// pages, health checks, JSON errors, and limits of sizes, times and rates. It serves only its own paths, and leaves the
+// rest of the site to other directives. A request that none of them answers gets a JSON 404.
 //
 // A region is a file, whose base name without `.region` is its name, or the name of a region of the `maps` option. With
 // several regions, the APIs choose by place. Tokens may come in the Authorization header or as the query parameters
 // `apiKey` and `accessToken`; a site that has `log` needs the filter `maps_redact apiKey accessToken` there.
 //
-// Each IPv4 address or IPv6 /64 network may send 200 requests a second, 1,000 for tiles, and 100 in 10 seconds for tokens
-// and accounts; each account 50 a second, 500 for tiles.
+// Each IPv4 address or IPv6 /64 network may send 200 requests a second, 1,000 for tiles, and 100 in 10 seconds for
+// tokens and accounts; each account 50 a second, 500 for tiles.
 type Service struct {
 	regions   []string
 	without   []string
@@ -65,8 +66,8 @@ const (
 )
 
 var partNames = []string{
-	partTokens, partAccounts, partMatching, partGeocoding, partTiles, partMap, partConsole, partDocs, partHealth, partStart,
-	partLimits,
+	partTokens, partAccounts, partMatching, partGeocoding, partTiles, partMap, partConsole, partDocs, partHealth,
+	partStart, partLimits,
 }
 
 // The names of the limits. They are also in the headers of responses.
@@ -113,10 +114,10 @@ func parse(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error) {
 //	    geocoder <module> [<arguments...>]
 //	}
 //
-// The parts that `without` leaves out are tokens, accounts, matching, reverse_geocoding, tiles, playground, console, docs,
-// health, start and limits. `cors` lets pages of other origins call the APIs, and refresh tokens. `profile` lists what
-// matching offers, the first for requests without one; default: all. `guest` and `public` are those of `maps_playground`.
-// `matcher` and `geocoder` replace the region's own engines. Example:
+// The parts that `without` leaves out are tokens, accounts, matching, reverse_geocoding, tiles, playground, console,
+// docs, health, start and limits. `cors` lets pages of other origins call the APIs, and refresh tokens. `profile` lists
+// what matching offers, the first for requests without one; default: all. `guest` and `public` are those of
+// `maps_playground`. `matcher` and `geocoder` replace the region's own engines. Example:
 //
 //	maps.example.com {
 //	    maps_service ./delaware.region {

@@ -20,8 +20,8 @@ const (
 // Rates limits the rate of requests of each client or account, with a token bucket for each: a burst of all events of a
 // window, refilled evenly over the window. It is safe for concurrent use.
 //
-// Full buckets, which count nothing, make room for new ones. If none of a few is full, one of these goes, so that a flood
-// from many networks never refuses a client that has sent nothing yet.
+// Full buckets, which count nothing, make room for new ones. If none of a few is full, one of these goes, so that a
+// flood from many networks never refuses a client that has sent nothing yet.
 type Rates struct {
 	events int
 	window time.Duration

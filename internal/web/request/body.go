@@ -19,8 +19,8 @@ import (
 const SmallBody = 16 << 10
 
 // ContentType returns the media type of a request's body, in lower case, and its parameters. The default is
-// "application/json". The error is UnsupportedMediaType if it is none of accepted, and for a malformed header, a charset
-// other than UTF-8, or a content encoding.
+// "application/json". The error is UnsupportedMediaType if it is none of accepted, and for a malformed header, a
+// charset other than UTF-8, or a content encoding.
 func ContentType(r *http.Request, accepted ...string) (media string, params map[string]string, err error) {
 	refuse := func(format string, args ...any) (string, map[string]string, error) {
 		return "", nil, apierror.UnsupportedMediaType(fmt.Sprintf(format, args...), accepted...)

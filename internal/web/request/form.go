@@ -17,9 +17,9 @@ const (
 	maxFieldHeader = 4 << 10
 )
 
-// FormFile returns the first file of a form (multipart/form-data, RFC 7578), as a part of its body. package mime/multipart
-// would copy it. Other fields are ignored, except that those with a name in query are refused: they are parameters of
-// the query. Clients can see the error.
+// FormFile returns the first file of a form (multipart/form-data, RFC 7578), as a part of its body. package
+// mime/multipart would copy it. Other fields are ignored, except that those with a name in query are refused: they are
+// parameters of the query. Clients can see the error.
 func FormFile(body []byte, boundary string, query []string) (file []byte, err error) {
 	delimiter := []byte("\r\n--" + boundary)
 	rest, begins := bytes.CutPrefix(body, delimiter[len("\r\n"):])

@@ -20,7 +20,8 @@ func printRequests(w io.Writer, s settings, c credentials) {
 	-d '{"client_token":"%s","server_token":"%s"}' | sed 's/.*"accessToken":"\([^"]*\).*/\1/')`,
 		c.BaseURL, c.ClientToken, c.ServerToken)
 	show("What is at a position (the Capitol in Dover)",
-		`curl -s -H "Authorization: Bearer $TOKEN" '%s/v2/search/reverse-geocoding?lat=39.1573&lon=-75.5197&size=3'`, c.BaseURL)
+		`curl -s -H "Authorization: Bearer $TOKEN" '%s/v2/search/reverse-geocoding?lat=39.1573&lon=-75.5197&size=3'`,
+		c.BaseURL)
 	show("The drive behind a recorded trace",
 		`curl -sG -H "Authorization: Bearer $TOKEN" --data-urlencode 'path=%s' --data-urlencode 'radius=10' `+
 			`'%s/api/route/matching/'`, drive, c.BaseURL)

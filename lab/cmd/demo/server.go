@@ -21,7 +21,8 @@ type server struct {
 // startServer runs `caddy maps serve`, which compiles the extract first if it is newer than its region file.
 func startServer(s settings, extract string) (*server, error) {
 	srv := &server{settings: s, exited: make(chan struct{})}
-	srv.cmd = exec.Command(s.server(), "maps", "serve", extract, "--listen", "127.0.0.1:"+s.port, "--data", s.dir, "--guest")
+	srv.cmd = exec.Command(s.server(), "maps", "serve", extract, "--listen", "127.0.0.1:"+s.port,
+		"--data", s.dir, "--guest")
 	srv.cmd.Stderr = os.Stderr // standard output is for people who have no demo
 	srv.cmd.SysProcAttr = endWithUs()
 	srv.cmd.Env = append(os.Environ(), "CADDY_ADMIN="+s.admin,
