@@ -151,7 +151,7 @@ func TestDecode(t *testing.T) {
 	}
 	const known = "It is one of length, height, trees, owner, beds, water"
 	for text, want := range map[string]string{
-		`{"lengthh":3}`:              "lengthh: unknown field; did you mean length? " + known,
+		`{"lengthh":3}`:             "lengthh: unknown field; did you mean length? " + known,
 		`{"Length":3}`:              "Length: unknown field; did you mean length? " + known,
 		`{"Hidden":"x"}`:            "Hidden: unknown field; i" + known[1:],
 		`{"trees":[{},{"frut":1}]}`: "trees.1.frut: unknown field; did you mean fruit? It is one of fruit, old",

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -71,22 +72,25 @@ func registered(c *comments) (modules []module, err error) {
 	return modules, errors.Join(problems...)
 }
 
-// addExpansion adds what maps_service expands to: the second site of Caddyfile.example, which a test compares.
+// addExpansion adds what maps_service expands to: the second site of Caddyfile.example, which a test compares, without
+// its comments.
 func (m *module) addExpansion(root string) error {
 	example, err := os.ReadFile(filepath.Join(root, "Caddyfile.example"))
 	if err != nil {
 		return err
 	}
 	_, site, found := strings.Cut(string(example), "\n# The same written out")
-	_, site, isSite := strings.Cut(site, "\n:")
-	_, site, isBlock := strings.Cut(site, "{\n")
-	if !found || !isSite || !isBlock {
+	_, site, hasParts := strings.Cut(site, "\n\n") // behind the address and the log
+	if !found || !hasParts {
 		return errors.New("Caddyfile.example has no site under `# The same written out`")
 	}
+	site = expansionComment.ReplaceAllString(strings.TrimSuffix(strings.TrimSpace(site), "\n}"), "")
 	m.notes = append(m.notes, block{text: "Without options it is the same as this, with the name of the region:"},
-		block{text: strings.TrimSuffix(strings.TrimSpace(site), "\n}"), code: true})
+		block{text: strings.ReplaceAll(strings.TrimSpace(site), "\n\t", "\n"), code: true})
 	return nil
 }
+
+var expansionComment = regexp.MustCompile(`(?m)^\s*#.*\n|^\n| # .*$`)
 
 func structOf(m caddy.Module) reflect.Type {
 	typ := reflect.TypeOf(m)
