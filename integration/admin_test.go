@@ -30,9 +30,10 @@ func TestAdminAPI(t *testing.T) {
 	}{
 		"no organization":    {mint(`{"subject":"x","ttl":"1h"}`), 400},
 		"empty organization": {mint(`{"organization":"","ttl":"1h"}`), 400},
-		"bad ttl":            {mint(`{"organization":"x","ttl":"soon"}`), 400},
-		"negative ttl":       {mint(`{"organization":"x","ttl":"-1h"}`), 400},
-		"more than a day":    {mint(`{"organization":"x","ttl":"25h"}`), 400},
+		"no accounts":        {mint(`{"organization":"x"}`), 404},
+		"bad ttl":            {mint(`{"organization":"x","ttl":"soon","new":true}`), 400},
+		"negative ttl":       {mint(`{"organization":"x","ttl":"-1h","new":true}`), 400},
+		"more than a day":    {mint(`{"organization":"x","ttl":"25h","new":true}`), 400},
 		"unknown field":      {mint(`{"organization":"x","role":"root"}`), 400},
 		"no JSON":            {mint(`organization=x`), 400},
 		"17 KiB":             {mint(`{"organization":"` + strings.Repeat("x", 17<<10) + `"}`), 413},

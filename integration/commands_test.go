@@ -27,7 +27,7 @@ func TestUserTokenCommand(t *testing.T) {
 		"configuration": {"--config", s.config, "--adapter", "caddyfile"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cmd := s.command(t.Context(), append([]string{"maps", "user-token", "--organization", "by-command", "--subject", "ops", "--ttl", "10m"}, how...)...)
+			cmd := s.command(t.Context(), append([]string{"maps", "user-token", "--organization", "by-command", "--new", "--subject", "ops", "--ttl", "10m"}, how...)...)
 			var stderr bytes.Buffer
 			cmd.Stderr = &stderr
 			out, err := cmd.Output()
@@ -44,7 +44,7 @@ func TestUserTokenCommand(t *testing.T) {
 			}
 		})
 	}
-	cmd := s.command(t.Context(), "maps", "user-token", "--organization", "by-console", "--console", "--address", s.admin)
+	cmd := s.command(t.Context(), "maps", "user-token", "--organization", "by-console", "--new", "--console", "--address", s.admin)
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func TestUserTokenCommand(t *testing.T) {
 		"only a base":     {"--address", s.admin, "--organization", "x", "--base", "https://maps.example.com"},
 		"no base":         {"--address", s.admin, "--organization", "x", "--console", "--base", "maps.example.com"},
 		"no organization": {"--address", s.admin},
-		"long ttl":        {"--address", s.admin, "--organization", "x", "--ttl", "25h"},
+		"long ttl":        {"--address", s.admin, "--organization", "x", "--new", "--ttl", "25h"},
 		"no server":       {"--address", "127.0.0.1:1", "--organization", "x"},
 	} {
 		if out, err := s.command(t.Context(), append([]string{"maps", "user-token"}, args...)...).Output(); err == nil || len(out) > 0 {

@@ -19,7 +19,7 @@ const plain = createClient<paths>({ baseUrl: site });
 
 // signIn mints a user token, as `caddy maps user-token` does.
 async function signIn(): Promise<Client<paths>> {
-  const { data } = await admin.POST("/maps/user-tokens", { body: { organization } });
+  const { data } = await admin.POST("/maps/user-tokens", { body: { organization, new: true } });
   assert(data);
   return createClient<paths>({ baseUrl: site, headers: { Authorization: `Bearer ${data.token}` } });
 }
