@@ -21,6 +21,21 @@ func TestAdminAPI(t *testing.T) {
 	if text := asJSON(t, regions); !strings.Contains(text, "delaware") {
 		t.Errorf("regions: %s", text)
 	}
+	change := func(method, path, body string) call {
+		return call{method: method, path: path, contentType: jsonType, body: body}
+	}
+	var made accountBody
+	s.sendAdmin(t, change("POST", "/maps/accounts", `{"organization":"by-admin","scopes":["TILE"]}`)).want(201).into(&made)
+	secret(made.Data.ClientToken)
+	secret(made.Data.ServerToken)
+	of := "/maps/accounts/" + made.Data.ID
+	s.sendAdmin(t, call{path: "/maps/organizations?limit=200"}).want(200)
+	s.sendAdmin(t, call{path: "/maps/accounts?organization=by-admin&status=ACTIVE&limit=1"}).want(200)
+	s.sendAdmin(t, call{path: of}).want(200)
+	s.sendAdmin(t, change("PATCH", of, `{"status":"REVOKED"}`)).want(200)
+	s.sendAdmin(t, change("PATCH", of, `{"status":"ACTIVE"}`)).want(409)
+	s.sendAdmin(t, call{method: "DELETE", path: of}).want(204)
+	s.sendAdmin(t, call{path: of}).want(404)
 	mint := func(body string) call {
 		return call{method: "POST", path: "/maps/user-tokens", contentType: jsonType, body: body}
 	}
