@@ -20,8 +20,8 @@ func init() { caddy.RegisterModule(new(AdminAPI)) }
 // AdminAPI adds these endpoints to Caddy's admin API. Anyone who can reach the admin API can mint a user token for any
 // organization, just as they can change the whole configuration.
 //
-// - `POST /maps/user-tokens` takes `organization`, `subject` and `ttl`, and returns a user token. An organization without
-// accounts is refused, unless `new` is true.
+// - `POST /maps/user-tokens` takes `organization`, `subject` and `ttl`, and returns a user token. An organization
+// without accounts is refused, unless `new` is true.
 // - `GET /maps/organizations` lists the organizations that have accounts, with how many are active, suspended and
 // revoked. It takes `limit` and `cursor`.
 // - `GET /maps/accounts` lists the accounts of an `organization`. It takes `status`, `limit` and `cursor`.

@@ -140,9 +140,9 @@ shown only now.`,
 			if a.asJSON {
 				return printJSON(cmd.OutOrStdout(), made.Data)
 			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "The account %s of %s has two tokens. Keep them: they are shown only now.\n"+
-				"  client token  %s\n  server token  %s\n", made.Data.ID, made.Data.OrganizationID, made.Data.ClientToken,
-				made.Data.ServerToken)
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "The account %s of %s has two tokens. Keep them: they are shown only "+
+				"now.\n  client token  %s\n  server token  %s\n", made.Data.ID, made.Data.OrganizationID,
+				made.Data.ClientToken, made.Data.ServerToken)
 			return err
 		},
 	}
