@@ -135,6 +135,9 @@ async function revocation(): Promise<void> {
 async function operation(): Promise<void> {
   assert.equal((await admin.GET("/maps/status")).data?.status, "ok");
   assert.equal((await admin.POST("/maps/regions/reload")).data?.regions[0]?.status, "ok");
+  const list = await admin.GET("/maps/accounts", { params: { query: { organization } } });
+  assert.equal(list.data?.data[0]?.id, account.id);
+  assert((await admin.GET("/maps/organizations")).data?.data.some((known) => known.name === organization));
   const params = { path: { organization } };
   const limit = Number.MAX_SAFE_INTEGER;
   const set = await admin.PUT("/maps/quotas/{organization}", {
