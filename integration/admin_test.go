@@ -21,6 +21,21 @@ func TestAdminAPI(t *testing.T) {
 	if text := asJSON(t, regions); !strings.Contains(text, "delaware") {
 		t.Errorf("regions: %s", text)
 	}
+	change := func(method, path, body string) call {
+		return call{method: method, path: path, contentType: jsonType, body: body}
+	}
+	var made accountBody
+	s.sendAdmin(t, change("POST", "/maps/accounts", `{"organization":"by-admin","scopes":["TILE"]}`)).want(201).into(&made)
+	secret(made.Data.ClientToken)
+	secret(made.Data.ServerToken)
+	of := "/maps/accounts/" + made.Data.ID
+	s.sendAdmin(t, call{path: "/maps/organizations?limit=200"}).want(200)
+	s.sendAdmin(t, call{path: "/maps/accounts?organization=by-admin&status=ACTIVE&limit=1"}).want(200)
+	s.sendAdmin(t, call{path: of}).want(200)
+	s.sendAdmin(t, change("PATCH", of, `{"status":"REVOKED"}`)).want(200)
+	s.sendAdmin(t, change("PATCH", of, `{"status":"ACTIVE"}`)).want(409)
+	s.sendAdmin(t, call{method: "DELETE", path: of}).want(204)
+	s.sendAdmin(t, call{path: of}).want(404)
 	mint := func(body string) call {
 		return call{method: "POST", path: "/maps/user-tokens", contentType: jsonType, body: body}
 	}
@@ -30,9 +45,10 @@ func TestAdminAPI(t *testing.T) {
 	}{
 		"no organization":    {mint(`{"subject":"x","ttl":"1h"}`), 400},
 		"empty organization": {mint(`{"organization":"","ttl":"1h"}`), 400},
-		"bad ttl":            {mint(`{"organization":"x","ttl":"soon"}`), 400},
-		"negative ttl":       {mint(`{"organization":"x","ttl":"-1h"}`), 400},
-		"more than a day":    {mint(`{"organization":"x","ttl":"25h"}`), 400},
+		"no accounts":        {mint(`{"organization":"x"}`), 404},
+		"bad ttl":            {mint(`{"organization":"x","ttl":"soon","new":true}`), 400},
+		"negative ttl":       {mint(`{"organization":"x","ttl":"-1h","new":true}`), 400},
+		"more than a day":    {mint(`{"organization":"x","ttl":"25h","new":true}`), 400},
 		"unknown field":      {mint(`{"organization":"x","role":"root"}`), 400},
 		"no JSON":            {mint(`organization=x`), 400},
 		"17 KiB":             {mint(`{"organization":"` + strings.Repeat("x", 17<<10) + `"}`), 413},

@@ -15,6 +15,7 @@ import (
 	"github.com/pb33f/libopenapi/orderedmap"
 
 	"github.com/mapsedge/caddy-maps/internal/access/account"
+	_ "github.com/mapsedge/caddy-maps/modules/access" // it has endpoints of the admin API
 	"github.com/mapsedge/caddy-maps/modules/app"
 )
 

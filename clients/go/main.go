@@ -55,9 +55,9 @@ type cycle struct {
 
 // signIn mints a user token, as `caddy maps user-token` does.
 func (c *cycle) signIn() {
-	subject := "ann@example.com"
+	subject, isNew := "ann@example.com", true
 	resp, err := c.admin.MintUserTokenWithResponse(c.ctx,
-		admin.UserTokenRequest{Organization: organization, Subject: &subject})
+		admin.UserTokenRequest{Organization: organization, Subject: &subject, New: &isNew})
 	check(err)
 	if resp.JSON201 == nil || time.Until(resp.JSON201.ExpiresAt) < 50*time.Minute {
 		fail("user token: %s", resp.Status())

@@ -172,6 +172,12 @@ func (c *cycle) operation() {
 		fail("regions: %s: %s", regions.Status(), regions.Body)
 	}
 	exact(regions.JSON200, regions.Body)
+	accounts, err := c.admin.ListAccountsWithResponse(c.ctx, &admin.ListAccountsParams{Organization: organization})
+	check(err)
+	if accounts.JSON200 == nil || len(accounts.JSON200.Data) == 0 {
+		fail("accounts: %s: %s", accounts.Status(), accounts.Body)
+	}
+	exact(accounts.JSON200, accounts.Body)
 	limit := admin.Quota{Scope: "*", Unit: admin.QuotaUnitUnits, Window: admin.QuotaWindowMonth,
 		Limit: math.MaxInt32 + 1}
 	quotas, err := c.admin.SetQuotasWithResponse(c.ctx, organization, admin.QuotasRequest{Quotas: []admin.Quota{limit}})

@@ -19,7 +19,7 @@ const plain = createClient<paths>({ baseUrl: site });
 
 // signIn mints a user token, as `caddy maps user-token` does.
 async function signIn(): Promise<Client<paths>> {
-  const { data } = await admin.POST("/maps/user-tokens", { body: { organization } });
+  const { data } = await admin.POST("/maps/user-tokens", { body: { organization, new: true } });
   assert(data);
   return createClient<paths>({ baseUrl: site, headers: { Authorization: `Bearer ${data.token}` } });
 }
@@ -142,6 +142,9 @@ async function revocation(): Promise<void> {
 async function operation(): Promise<void> {
   assert.equal((await admin.GET("/maps/status")).data?.status, "ok");
   assert.equal((await admin.POST("/maps/regions/reload")).data?.regions[0]?.status, "ok");
+  const list = await admin.GET("/maps/accounts", { params: { query: { organization } } });
+  assert.equal(list.data?.data[0]?.id, account.id);
+  assert((await admin.GET("/maps/organizations")).data?.data.some((known) => known.name === organization));
   const params = { path: { organization } };
   const limit = Number.MAX_SAFE_INTEGER;
   const set = await admin.PUT("/maps/quotas/{organization}", {

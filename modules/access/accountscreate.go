@@ -29,6 +29,11 @@ func (a *Accounts) create(c *call) error {
 	if err := request.ReadObject(c.r, request.SmallBody, &memory, &f); err != nil {
 		return err
 	}
+	return a.add(c, &f)
+}
+
+// add creates an account with the fields of a body.
+func (a *Accounts) add(c *call, f *fields) error {
 	if err := cmp.Or(f.check(a.app.AllowedScopes()), f.complete()); err != nil {
 		return apierror.FailedValidation(err.Error())
 	}

@@ -19,10 +19,10 @@ const (
 	maxLimit     = 200
 )
 
-// listing is a page of accounts.
-type listing struct {
-	Data       []account.Account `json:"data"`
-	NextCursor *string           `json:"nextCursor"`
+// listing is a page of a list.
+type listing[T any] struct {
+	Data       []T     `json:"data"`
+	NextCursor *string `json:"nextCursor"`
 }
 
 func (a *Accounts) list(c *call) error {
@@ -36,17 +36,23 @@ func (a *Accounts) list(c *call) error {
 	if err != nil {
 		return err
 	}
-	answer := listing{Data: found}
+	writePage(c.w, found, limit, func(acc *account.Account) string { return acc.ID })
+	return nil
+}
+
+// writePage answers with at most limit of the elements that were found. The cursor of the next page has the key of the
+// last one.
+func writePage[T any](w http.ResponseWriter, found []T, limit int, key func(*T) string) {
+	answer := listing[T]{Data: found}
 	if len(found) > limit {
 		answer.Data = found[:limit]
-		next := encodeCursor(found[limit-1].ID)
+		next := encodeCursor(key(&found[limit-1]))
 		answer.NextCursor = &next
 	}
 	if answer.Data == nil {
-		answer.Data = []account.Account{}
+		answer.Data = []T{}
 	}
-	request.WriteJSON(c.w, http.StatusOK, answer)
-	return nil
+	request.WriteJSON(w, http.StatusOK, answer)
 }
 
 // parsePage reads the parameters of a list. Errors name the parameter. Unknown parameters are ignored.
@@ -77,20 +83,23 @@ func parsePage(query string) (account.Page, error) {
 	return page, err
 }
 
-// cursorPrefix begins a cursor, before the id, so that later formats can be recognized.
+// cursorPrefix begins a cursor, before an id or a name, so that later formats can be recognized.
 const cursorPrefix = "1:"
 
-func encodeCursor(id string) string {
-	return base64.RawURLEncoding.EncodeToString([]byte(cursorPrefix + id))
+// maxCursorKey is the longest id or name in a cursor, in bytes.
+const maxCursorKey = 255
+
+func encodeCursor(key string) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(cursorPrefix + key))
 }
 
 var errCursor = errors.New("cursor: is not one that a list gave")
 
-func decodeCursor(cursor string) (id string, err error) {
-	if len(cursor) <= base64.RawURLEncoding.EncodedLen(len(cursorPrefix)+maxIDLength) {
+func decodeCursor(cursor string) (key string, err error) {
+	if len(cursor) <= base64.RawURLEncoding.EncodedLen(len(cursorPrefix)+maxCursorKey) {
 		text, decodeErr := base64.RawURLEncoding.Strict().DecodeString(cursor)
-		if id, known := strings.CutPrefix(string(text), cursorPrefix); decodeErr == nil && known && id != "" {
-			return id, nil
+		if key, known := strings.CutPrefix(string(text), cursorPrefix); decodeErr == nil && known && key != "" {
+			return key, nil
 		}
 	}
 	return "", errCursor

@@ -20,7 +20,15 @@ func init() { caddy.RegisterModule(new(AdminAPI)) }
 // AdminAPI adds these endpoints to Caddy's admin API. Anyone who can reach the admin API can mint a user token for any
 // organization, just as they can change the whole configuration.
 //
-// - `POST /maps/user-tokens` takes `organization`, `subject` and `ttl`, and returns a user token.
+// - `POST /maps/user-tokens` takes `organization`, `subject` and `ttl`, and returns a user token. An organization
+// without accounts is refused, unless `new` is true.
+// - `GET /maps/organizations` lists the organizations that have accounts, with how many are active, suspended and
+// revoked. It takes `limit` and `cursor`.
+// - `GET /maps/accounts` lists the accounts of an `organization`. It takes `status`, `limit` and `cursor`.
+// - `POST /maps/accounts` takes `organization` and the fields of `POST /api/v1/service-accounts`, and returns the new
+// account with its tokens.
+// - `GET`, `PATCH` and `DELETE /maps/accounts/{id}` return, change and delete an account as
+// `/api/v1/service-accounts/{id}` does, of any organization. The actor is `user:operator`.
 // - `POST /maps/keys/rotate` creates new signing keys. Tokens of the old keys stay valid until they expire. With
 // `revokeOld` true, the old keys are removed, and all their tokens end at once.
 // - `POST /maps/backup` takes `output`, the absolute path of a new file or an earlier backup, and copies the store to
@@ -36,7 +44,7 @@ func init() { caddy.RegisterModule(new(AdminAPI)) }
 //
 // Bodies are JSON (`Content-Type: application/json`). While a configuration starts, requests wait for it, at most 10
 // seconds. The module needs no configuration; it works wherever the app `maps` runs. The commands `caddy maps
-// user-token`, `caddy maps rotate-keys`, `caddy maps backup` and `caddy maps usage` send these requests. Example:
+// user-token`, `accounts`, `organizations`, `rotate-keys`, `backup` and `usage` send these requests. Example:
 //
 //	curl -X POST localhost:2019/maps/user-tokens -H 'Content-Type: application/json' \
 //	    -d '{"organization":"acme","subject":"ann@example.com","ttl":"1h"}'
@@ -49,20 +57,27 @@ func (*AdminAPI) CaddyModule() caddy.ModuleInfo {
 
 // Routes returns the endpoints.
 func (a *AdminAPI) Routes() []caddy.AdminRoute {
-	return []caddy.AdminRoute{
-		route("/maps/user-tokens", endpoints{http.MethodPost: mintUserToken}),
-		route("/maps/keys/rotate", endpoints{http.MethodPost: rotateKeys}),
-		route("/maps/backup", endpoints{http.MethodPost: backup}),
-		route("/maps/status", endpoints{http.MethodGet: status}),
-		route("/maps/regions", endpoints{http.MethodGet: listRegions}),
-		route("/maps/regions/reload", endpoints{http.MethodPost: reloadRegions}),
-		route("/maps/usage", endpoints{http.MethodGet: showUsage}),
-		route("/maps/quotas/{organization}", endpoints{
+	return append([]caddy.AdminRoute{
+		route("/maps/user-tokens", AdminMethods{http.MethodPost: mintUserToken}),
+		route("/maps/keys/rotate", AdminMethods{http.MethodPost: rotateKeys}),
+		route("/maps/backup", AdminMethods{http.MethodPost: backup}),
+		route("/maps/status", AdminMethods{http.MethodGet: status}),
+		route("/maps/regions", AdminMethods{http.MethodGet: listRegions}),
+		route("/maps/regions/reload", AdminMethods{http.MethodPost: reloadRegions}),
+		route("/maps/usage", AdminMethods{http.MethodGet: showUsage}),
+		route("/maps/quotas/{organization}", AdminMethods{
 			http.MethodGet: showQuotas, http.MethodPut: setQuotas, http.MethodDelete: removeQuotas,
 		}),
 		unknown("/maps"),
 		unknown("/maps/"),
-	}
+	}, furtherRoutes...)
+}
+
+var furtherRoutes []caddy.AdminRoute
+
+// AddAdminRoute adds an endpoint of a package that imports this one. It is called by the package's init.
+func AddAdminRoute(pattern string, methods AdminMethods) {
+	furtherRoutes = append(furtherRoutes, route(pattern, methods))
 }
 
 // unknown answers 404 where no other endpoint matches. A path with a trailing slash is another path.
@@ -75,14 +90,12 @@ func unknown(pattern string) caddy.AdminRoute {
 	})}
 }
 
-type endpoint func(app *App, w http.ResponseWriter, r *http.Request) error
-
-// endpoints are the endpoints of a path by method. GET also answers HEAD.
-type endpoints map[string]endpoint
+// AdminMethods serve the methods of a path. GET also answers HEAD.
+type AdminMethods map[string]func(app *App, w http.ResponseWriter, r *http.Request) error
 
 // route looks up the app for each request. An app kept from provisioning would be stopped after a refused
 // configuration.
-func route(pattern string, methods endpoints) caddy.AdminRoute {
+func route(pattern string, methods AdminMethods) caddy.AdminRoute {
 	return caddy.AdminRoute{Pattern: pattern,
 		Handler: caddy.AdminHandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
 			w.Header().Set("Cache-Control", "no-store")
@@ -98,7 +111,7 @@ func route(pattern string, methods endpoints) caddy.AdminRoute {
 		})}
 }
 
-func call(methods endpoints, w http.ResponseWriter, r *http.Request) error {
+func call(methods AdminMethods, w http.ResponseWriter, r *http.Request) error {
 	method := r.Method
 	if method == http.MethodHead {
 		method = http.MethodGet

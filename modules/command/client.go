@@ -24,7 +24,7 @@ func (c *adminClient) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&c.adapter, "adapter", "a", "", "Adapter of the configuration file")
 }
 
-// do sends a JSON body to the admin API and decodes its JSON response.
+// do sends a JSON body to the admin API and decodes its JSON response into a variable, unless that is nil.
 func (c *adminClient) do(method, path string, body, into any) error {
 	address, err := c.find()
 	if err != nil {
@@ -43,6 +43,9 @@ func (c *adminClient) do(method, path string, body, into any) error {
 		return fmt.Errorf("asking the server at %s: %w", address, err)
 	}
 	defer resp.Body.Close()
+	if into == nil {
+		return nil
+	}
 	if err := json.NewDecoder(io.LimitReader(resp.Body, maxResponse)).Decode(into); err != nil {
 		return fmt.Errorf("reading the response of %s: %w", address, err)
 	}

@@ -41,8 +41,12 @@ For completion of commands and flags, run "source <(caddy completion bash)";
 			all := make([]*cobra.Command, 0, len(subcommands))
 			for _, sub := range subcommands {
 				sub := sub()
-				if sub.GroupID = offline; sub.Flags().Lookup("address") != nil {
+				switch {
+				case sub.GroupID != "": // it has subcommands
+				case sub.Flags().Lookup("address") != nil:
 					sub.GroupID = online
+				default:
+					sub.GroupID = offline
 				}
 				all = append(all, sub)
 			}
@@ -68,7 +72,7 @@ func helpCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if of == cmd.Parent() {
+			if of.HasSubCommands() {
 				if err := knownSubcommand(of, left); err != nil {
 					return err
 				}

@@ -27,10 +27,10 @@ func TestMain(m *testing.M) {
 
 // mistypedCommands are what people type, and the last line of the answer.
 var mistypedCommands = map[string]string{
-	"maps buld x": `Error: unknown command "buld" for "caddy maps"; did you mean build? It is one of backup, ` +
-		"build, copy-store, health, info, match, reverse, rotate-keys, tiles, usage, user-token, verify-store, version",
-	"maps compile": `Error: unknown command "compile" for "caddy maps"; it is one of backup, build, copy-store, ` +
-		"health, info, match, reverse, rotate-keys, tiles, usage, user-token, verify-store, version",
+	"maps buld x": `Error: unknown command "buld" for "caddy maps"; did you mean build? It is one of accounts, backup, ` +
+		"build, copy-store, health, info, match, organizations, reverse, rotate-keys, serve, tiles, usage, user-token, verify-store, version",
+	"maps compile": `Error: unknown command "compile" for "caddy maps"; it is one of accounts, backup, build, copy-store, ` +
+		"health, info, match, organizations, reverse, rotate-keys, serve, tiles, usage, user-token, verify-store, version",
 	"maps build":           "Error: at least one extract is needed",
 	"maps build x.osm.pbf": `Error: required flag(s) "output" not set`,
 	"maps build missing.osm.pbf --output x.region": "Error: stat missing.osm.pbf: no such file or directory",
@@ -51,6 +51,13 @@ var mistypedCommands = map[string]string{
 	"maps match text.region drive.gpx --profile plane":        `Error: profile: "plane" is not known; there are car, bicycle, foot`,
 	"maps match text.region drive.gpx --max-radius -5":        "Error: --max-radius: -5 is not a positive number of metres",
 	"maps tiles text.region --output x.pmtiles --max-zoom 30": "Error: --max-zoom: 30 is not a whole number from 0 to 16",
+	"maps accounts lits":                                      `Error: unknown command "lits" for "caddy maps accounts"; ` + accountCommands,
+	"maps help accounts lits":                                 `Error: unknown command "lits" for "caddy maps accounts"; ` + accountCommands,
+	"maps accounts create --organization acme":                `Error: required flag(s) "scopes" not set`,
+	"maps accounts create":                                    `Error: required flag(s) "organization", "scopes" not set`,
+	"maps accounts create --scope TILE":                       "Error: unknown flag: --scope",
+	"maps accounts show":                                      "Error: the id of one account is needed, such as sa_1Yw3Kc0Zq8TdR5mVbN2xHf",
+	"maps accounts delete sa_1 sa_2":                          "Error: the id of one account is needed, such as sa_1Yw3Kc0Zq8TdR5mVbN2xHf",
 	"maps user-token":                                         `Error: required flag(s) "organization" not set`,
 	"maps user-token --organization acme --ttl soon":          `Error: --ttl: "soon" is not a duration, such as 8h`,
 	"maps user-token --organization acme --address 127.0.0.1:9": "Error: asking the server at 127.0.0.1:9: performing request: Post " +
@@ -71,6 +78,8 @@ var mistypedCommands = map[string]string{
 	"adapt --config Broken --adapter caddyfile": `"parsing caddyfile tokens for 'maps': access_token_ttl: 720h is not between 1s and 24h, at ` +
 		`Broken:3"}`,
 }
+
+const accountCommands = "did you mean list? It is one of activate, create, delete, list, revoke, show, suspend"
 
 const missingRegion = "loading maps app module: provision maps: region delaware: stat DIR/missing.region: no such file or " +
 	"directory; make it with `caddy maps build EXTRACT --output DIR/missing.region`, or write `awaited` if it comes later, " +

@@ -17,15 +17,16 @@ func newUserTokenCmd() *cobra.Command {
 	var (
 		client                     adminClient
 		organization, subject, ttl string
-		console                    bool
+		console, isNew             bool
 		base                       string
 	)
 	cmd := &cobra.Command{
-		Use:   "user-token --organization <org> [--subject <name>] [--ttl 1h] [--console [--base <url>]]",
+		Use:   "user-token --organization <org> [--new] [--subject <name>] [--ttl 1h] [--console [--base <url>]]",
 		Short: "Makes a user token, which manages accounts",
 		Long: `
 Asks the running server for a user token and prints it. Its holder may manage the
-service accounts of the organization until it expires.
+service accounts of the organization until it expires. An organization without
+accounts needs --new, so that a mistyped name is noticed.
 
 With --console it prints a link to the console with the token in it. The site is
 the first in the running configuration with maps_console, or --base.`,
@@ -55,7 +56,7 @@ the first in the running configuration with maps_console, or --base.`,
 					return err
 				}
 			}
-			body := map[string]string{"organization": organization, "ttl": ttl}
+			body := map[string]any{"organization": organization, "ttl": ttl, "new": isNew}
 			if subject != "" {
 				body["subject"] = subject
 			}
@@ -75,6 +76,7 @@ the first in the running configuration with maps_console, or --base.`,
 		},
 	}
 	cmd.Flags().StringVar(&organization, "organization", "", "Organization whose accounts it manages (required)")
+	cmd.Flags().BoolVar(&isNew, "new", false, "The organization may have no account yet")
 	cmd.Flags().StringVar(&subject, "subject", "", "Who the token is for, shown in the log and in createdBy")
 	cmd.Flags().StringVar(&ttl, "ttl", "1h", "Lifetime, at most 24h")
 	cmd.Flags().BoolVar(&console, "console", false, "Print a link to the console")

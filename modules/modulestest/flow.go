@@ -39,7 +39,11 @@ const AccountsPath = "/api/v1/service-accounts"
 // UserToken mints a user token by the admin API.
 func (s *Server) UserToken(organization string) string {
 	s.t.Helper()
-	a := s.AdminDo(http.MethodPost, "/maps/user-tokens", JSON("organization", organization, "subject", "tester"))
+	body, err := json.Marshal(map[string]any{"organization": organization, "subject": "tester", "new": true})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	a := s.AdminDo(http.MethodPost, "/maps/user-tokens", string(body))
 	var minted struct {
 		Token string `json:"token"`
 	}

@@ -84,6 +84,14 @@ type Account struct {
 	Holds Holds `json:"-"`
 }
 
+// Organization counts the accounts of an organization by their status.
+type Organization struct {
+	Name      string `json:"name"`
+	Active    int    `json:"active"`
+	Suspended int    `json:"suspended"`
+	Revoked   int    `json:"revoked"`
+}
+
 // TokenKind is one of the two kinds of long-lived tokens that each account has.
 type TokenKind uint8
 

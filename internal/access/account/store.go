@@ -18,6 +18,9 @@ type Store interface {
 	AccountByToken(ctx context.Context, kind TokenKind, token Hash) (Account, error)
 	// Accounts lists accounts of one organization, newest first (by descending id).
 	Accounts(ctx context.Context, organization string, page Page) ([]Account, error)
+	// Organizations lists organizations that have accounts of any status, at most limit, by name in the order of its
+	// bytes. after is the last name of the previous page; empty for the first page.
+	Organizations(ctx context.Context, after string, limit int) ([]Organization, error)
 	// UpdateAccount applies change to the stored account in one transaction, as the function Change does, and returns the
 	// account before and after. If change returns an error, nothing is written, and the error is returned. change may be
 	// called several times, each time with a fresh copy. ErrNotFound if there is no such account.

@@ -66,6 +66,21 @@ func (s *Store) Accounts(ctx context.Context, organization string,
 	return accounts, err
 }
 
+// Organizations implements account.Store. An index has all that it reads.
+func (s *Store) Organizations(ctx context.Context, after string,
+	limit int) (organizations []account.Organization, err error) {
+	err = s.read(ctx, func(t *tx) error {
+		organizations, err = list(t, func(o *account.Organization) []any {
+			return []any{text(&o.Name), number(&o.Active), number(&o.Suspended), number(&o.Revoked)}
+		}, `SELECT organization, count(*) FILTER (WHERE status = $1), count(*) FILTER (WHERE status = $2),
+			count(*) FILTER (WHERE status = $3) FROM maps_accounts WHERE organization > $4
+			GROUP BY organization ORDER BY organization LIMIT $5`, string(account.StatusActive),
+			string(account.StatusSuspended), string(account.StatusRevoked), after, int64(limit))
+		return err
+	})
+	return organizations, err
+}
+
 // UpdateAccount implements account.Store.
 func (s *Store) UpdateAccount(ctx context.Context, id string,
 	change func(*account.Account) (bool, error)) (before, after account.Account, err error) {

@@ -208,6 +208,13 @@ func TestListAccounts(t *testing.T) {
 		}
 		same(t, "suspended", suspended, list(account.StatusSuspended, 3))
 		same(t, "no accounts", nil, must(s.Accounts(t.Context(), "none", account.Page{Limit: 5})))
+		revoked := newAccount(102, "org2")
+		revoked.Status = account.StatusRevoked
+		create(t, s, revoked, newAccount(103, "Ö"), newAccount(104, "Z"))
+		organizations := []account.Organization{{Name: "Z", Active: 1}, {Name: "or", Active: 1},
+			{Name: "org", Active: 18, Suspended: 7}, {Name: "org2", Active: 1, Revoked: 1}, {Name: "Ö", Active: 1}}
+		same(t, "organizations", organizations, must(s.Organizations(t.Context(), "", 9)))
+		same(t, "a page of them", organizations[2:4], must(s.Organizations(t.Context(), "or", 2)))
 		for _, quotas := range []account.Quotas{newAccount(1, "").Quotas, nil} {
 			is(t, "SetOrganizationQuotas", nil, s.SetOrganizationQuotas(t.Context(), "org", quotas))
 			same(t, "quotas", quotas, must(s.OrganizationQuotas(t.Context(), "org")))

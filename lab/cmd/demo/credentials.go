@@ -35,7 +35,7 @@ func obtainCredentials(ctx context.Context, s settings) (credentials, error) {
 		Token string `json:"token"`
 	}
 	err := post(ctx, "http://"+s.admin+"/maps/user-tokens", "",
-		map[string]any{"organization": organization, "subject": "make-demo", "ttl": "24h"}, &user)
+		map[string]any{"organization": organization, "subject": "make-demo", "ttl": "24h", "new": true}, &user)
 	if err != nil {
 		return creds, err
 	}

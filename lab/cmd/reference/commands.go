@@ -85,6 +85,9 @@ func describeCommands(cmd *cobra.Command) (all []command, err error) {
 		}
 		below, err := describeCommands(sub)
 		problems = append(problems, err)
+		for i := range below {
+			below[i].group = cmp.Or(below[i].group, c.group)
+		}
 		all = append(all, below...)
 	}
 	return all, errors.Join(problems...)
@@ -103,7 +106,7 @@ func flagOf(f *pflag.Flag) (described commandFlag) {
 	switch f.Value.Type() {
 	case "bool":
 		described.fallback = map[string]string{"false": "off", "true": "on"}[f.DefValue]
-	case "string":
+	case "string", "stringSlice":
 		described.form += " <text>"
 	default:
 		described.form += " <number>"
