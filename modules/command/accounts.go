@@ -52,7 +52,7 @@ account stays in the list.`),
 		a.remove())
 	for _, sub := range cmd.Commands() {
 		a.client.addFlags(sub)
-		sub.Flags().BoolVar(&a.asJSON, "json", false, "Print JSON")
+		addJSON(sub, &a.asJSON)
 	}
 	return cmd
 }
@@ -295,6 +295,10 @@ func printable(text string) string {
 		}
 		return ' '
 	}, text)
+}
+
+func addJSON(cmd *cobra.Command, asJSON *bool) {
+	cmd.Flags().BoolVar(asJSON, "json", false, "Print JSON")
 }
 
 func printJSON(out io.Writer, value any) error {

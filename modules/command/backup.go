@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
-	"strings"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -15,7 +14,7 @@ func init() { subcommands = append(subcommands, newBackupCmd) }
 
 func newBackupCmd() *cobra.Command {
 	var client adminClient
-	var output string
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "backup <file>",
 		Short: "Copies the SQLite store of the running server",
@@ -29,12 +28,14 @@ and put the copy in its place. Keep the key encryption key somewhere else.
 
 Copy a PostgreSQL store with the database's own tools, such as pg_dump.`,
 		Example: `  caddy maps backup /var/backups/accounts.db`,
-		Args:    cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if (len(args) == 1) == (output != "") {
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
 				return errors.New("name the file to write: caddy maps backup FILE")
 			}
-			path, err := filepath.Abs(output + strings.Join(args, ""))
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path, err := filepath.Abs(args[0])
 			if err != nil {
 				return err
 			}
@@ -45,11 +46,14 @@ Copy a PostgreSQL store with the database's own tools, such as pg_dump.`,
 			if err := client.do(http.MethodPost, "/maps/backup", map[string]string{"output": path}, &made); err != nil {
 				return err
 			}
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), made)
+			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", made.Output, humanize.IBytes(uint64(made.Bytes)))
 			return err
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "The file to write, instead of the argument")
 	client.addFlags(cmd)
+	addJSON(cmd, &asJSON)
 	return cmd
 }

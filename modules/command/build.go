@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -17,7 +18,7 @@ func init() { subcommands = append(subcommands, newBuildCmd) }
 
 func newBuildCmd() *cobra.Command {
 	var output, size, temp string
-	var noMap bool
+	var noMap, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "build <extract>... --output <file>",
 		Short: "Compiles OpenStreetMap extracts into a region file",
@@ -41,17 +42,22 @@ build takes a quarter less time and space.`,
 		RunE: func(cmd *cobra.Command, extracts []string) error {
 			bytes, err := compiler.ParseMemory(size)
 			if err != nil {
-				return fmt.Errorf("--memory: %w", err)
+				return usagef("--memory: %w", err)
 			}
 			ctx, stop := untilInterrupt(cmd.Context())
 			defer stop()
-			show := newProgress(cmd.ErrOrStderr())
-			report, err := compiler.Build(ctx, compiler.Options{
-				Inputs: extracts, Output: output, Memory: bytes, Temp: temp, NoMap: noMap, Progress: show.update,
+			report, err := compile(ctx, cmd.ErrOrStderr(), compiler.Options{
+				Inputs: extracts, Output: output, Memory: bytes, Temp: temp, NoMap: noMap,
 			})
-			show.end()
 			if err != nil {
-				return interrupted(err)
+				return err
+			}
+			if asJSON { // as `caddy maps info`
+				described, err := describe(ctx, output, false)
+				if err != nil {
+					return err
+				}
+				return printJSON(cmd.OutOrStdout(), described)
 			}
 			return printReport(cmd.OutOrStdout(), output, report)
 		},
@@ -59,9 +65,19 @@ build takes a quarter less time and space.`,
 	cmd.Flags().StringVarP(&output, "output", "o", "", "The region file (required)")
 	cmd.Flags().StringVar(&size, "memory", "", "Most memory to use, such as 1GiB; default: a quarter of the machine's")
 	cmd.Flags().StringVar(&temp, "temp", "", "Directory for temporary files; default: that of the output")
+	addJSON(cmd, &asJSON)
 	cmd.Flags().BoolVar(&noMap, "no-map", false, "Leave out the map that maps_tiles serves")
 	_ = cmd.MarkFlagRequired("output") // fails only for a flag that is not there
 	return cmd
+}
+
+// compile compiles extracts and shows the progress.
+func compile(ctx context.Context, out io.Writer, options compiler.Options) (*compiler.Report, error) {
+	show := newProgress(out)
+	options.Progress = show.update
+	report, err := compiler.Build(ctx, options)
+	show.end()
+	return report, interrupted(err)
 }
 
 func printReport(out io.Writer, path string, r *compiler.Report) error {

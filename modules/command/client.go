@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 
+	"github.com/caddyserver/caddy/v2/caddyconfig"
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
 )
@@ -38,9 +41,9 @@ func (c *adminClient) do(method, path string, body, into any) error {
 	switch {
 	case err == nil:
 	case strings.HasPrefix(err.Error(), "performing request"): // it was not reached
-		return fmt.Errorf("asking the server at %s: %w; is it running? --address and --config name another one", address, err)
+		return fmt.Errorf("no server answers at %s; is it running? --address and --config name another one", address)
 	default:
-		return fmt.Errorf("asking the server at %s: %w", address, err)
+		return fmt.Errorf("the server at %s: %s", address, messageOf(err))
 	}
 	defer resp.Body.Close()
 	if into == nil {
@@ -52,14 +55,44 @@ func (c *adminClient) do(method, path string, body, into any) error {
 	return nil
 }
 
-func (c *adminClient) find() (string, error) {
-	if c.address != "" {
-		return c.address, nil
+// messageOf returns the message in a response with an error, or the whole error of Caddy.
+func messageOf(err error) string {
+	_, body, _ := strings.Cut(err.Error(), "{")
+	var answer struct{ Error string }
+	if json.Unmarshal([]byte("{"+body), &answer) == nil && answer.Error != "" {
+		return answer.Error
 	}
-	// Without a name this looks for a Caddyfile here; none is no error.
-	config, file, _, err := caddycmd.LoadConfig(c.config, c.adapter)
+	return strings.TrimSpace(err.Error())
+}
+
+// find returns the address of the admin API as `caddy reload` finds it: --address, or that of the configuration. Caddy's
+// own function logs what it reads.
+func (c *adminClient) find() (string, error) {
+	file, adapter := c.config, c.adapter
+	if file == "" && adapter == "" {
+		if _, err := os.Stat("Caddyfile"); err == nil {
+			file = "Caddyfile"
+		}
+	}
+	if c.address != "" || file == "" {
+		return caddycmd.DetermineAdminAPIAddress(c.address, nil, "", "")
+	}
+	config, err := os.ReadFile(file)
 	if err != nil {
 		return "", err
 	}
-	return caddycmd.DetermineAdminAPIAddress("", config, file, c.adapter)
+	name := strings.ToLower(filepath.Base(file))
+	if adapter == "" && (strings.HasPrefix(name, "caddyfile") || filepath.Ext(name) == ".caddyfile") {
+		adapter = "caddyfile"
+	}
+	if adapter != "" {
+		known := caddyconfig.GetAdapter(adapter)
+		if known == nil {
+			return "", usagef("--adapter: %q is not known", adapter)
+		}
+		if config, _, err = known.Adapt(config, map[string]any{"filename": file}); err != nil {
+			return "", err
+		}
+	}
+	return caddycmd.DetermineAdminAPIAddress("", config, file, adapter)
 }

@@ -6,7 +6,6 @@
 package command
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -56,6 +55,7 @@ For completion of commands and flags, run "source <(caddy completion bash)";
 			// Without this, cobra treats an unknown command as an argument, shows the help and exits with 0.
 			cmd.Args = knownSubcommand
 			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+			setExitCodes(cmd)
 		},
 	})
 }
@@ -94,7 +94,7 @@ func knownSubcommand(cmd *cobra.Command, args []string) error {
 			names = append(names, sub.Name())
 		}
 	}
-	return fmt.Errorf("unknown command %q for %q; %s", args[0], cmd.CommandPath(), text.DidYouMean(args[0], names))
+	return usagef("unknown command %q for %q; %s", args[0], cmd.CommandPath(), text.DidYouMean(args[0], names))
 }
 
 // subcommands creates the commands below `caddy maps`. The file of each command adds it in its init.

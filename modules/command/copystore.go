@@ -24,6 +24,7 @@ const storeOpenTimeout = 30 * time.Second
 
 func newCopyStoreCmd() *cobra.Command {
 	var from, to string
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "copy-store --from sqlite:<file>|postgres:<dsn> --to postgres:<dsn>|sqlite:<file>",
 		Short: "Copies a store between SQLite and PostgreSQL",
@@ -45,12 +46,16 @@ the copy. In a connection string, a password is a placeholder ({env.NAME} or
 			if err != nil {
 				return interrupted(err)
 			}
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), counts)
+			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "copied and compared: %v\n", counts)
 			return err
 		},
 	}
 	cmd.Flags().StringVar(&from, "from", "", "Store to copy (required)")
 	cmd.Flags().StringVar(&to, "to", "", "Store to fill (required)")
+	addJSON(cmd, &asJSON)
 	_ = cmd.MarkFlagRequired("from") // fails only for a flag that is not there
 	_ = cmd.MarkFlagRequired("to")
 	return cmd

@@ -14,6 +14,7 @@ func init() { subcommands = append(subcommands, newHealthCmd) }
 
 func newHealthCmd() *cobra.Command {
 	var client adminClient
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "health [--address <interface>]",
 		Short: "Checks whether the running server can do its work",
@@ -29,9 +30,15 @@ fails where maps_health would answer 503. Use it as a container's health check.`
 				return err
 			}
 			out := cmd.OutOrStdout()
-			fmt.Fprintf(out, "service %s\nstore %s\n", status.Status, status.Store)
-			for _, r := range status.Regions {
-				fmt.Fprintf(out, "region %s %s\n", r.Name, r.Status)
+			if asJSON {
+				if err := printJSON(out, status); err != nil {
+					return err
+				}
+			} else {
+				fmt.Fprintf(out, "service %s\nstore %s\n", status.Status, status.Store)
+				for _, r := range status.Regions {
+					fmt.Fprintf(out, "region %s %s\n", r.Name, r.Status)
+				}
 			}
 			if !status.Healthy() {
 				return errors.New("the service is unavailable")
@@ -40,5 +47,6 @@ fails where maps_health would answer 503. Use it as a container's health check.`
 		},
 	}
 	client.addFlags(cmd)
+	addJSON(cmd, &asJSON)
 	return cmd
 }

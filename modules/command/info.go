@@ -1,7 +1,7 @@
 package command
 
 import (
-	"encoding/json"
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -37,36 +37,17 @@ Blocks are checked when they are first read; --verify checks all of them at once
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, stop := untilInterrupt(cmd.Context())
 			defer stop()
-			file, err := region.Open(args[0])
+			described, err := describe(ctx, args[0], verify)
 			if err != nil {
 				return err
 			}
-			defer file.Release()
-			info, err := file.Info()
-			if err != nil {
-				return err
-			}
-			if verify {
-				if err := file.VerifyWhole(ctx); err != nil {
-					return interrupted(err)
-				}
-			}
-			described := description{Info: info}
-			if described.Map, err = mapOf(file, &info); err != nil {
-				return err
-			}
-			// Most files have nothing beside them, or files of other programs.
-			described.Origin = fetch.ReadOrigin(args[0], info.Checksum)
 			if asJSON {
-				enc := json.NewEncoder(cmd.OutOrStdout())
-				enc.SetEscapeHTML(false)
-				enc.SetIndent("", "  ")
-				return enc.Encode(described)
+				return printJSON(cmd.OutOrStdout(), described)
 			}
 			return described.print(cmd.OutOrStdout(), verify)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "Print a JSON object")
+	addJSON(cmd, &asJSON)
 	cmd.Flags().BoolVar(&verify, "verify", false, "Check all blocks against their checksums")
 	return cmd
 }
@@ -94,6 +75,27 @@ type mapPart struct {
 }
 
 // mapOf describes the map of a region file; nil without a map.
+// describe reads what a region file contains, and verifies all of it on request.
+func describe(ctx context.Context, path string, verify bool) (d description, err error) {
+	file, err := region.Open(path)
+	if err != nil {
+		return d, err
+	}
+	defer file.Release()
+	if d.Info, err = file.Info(); err != nil {
+		return d, err
+	}
+	if verify {
+		if err := file.VerifyWhole(ctx); err != nil {
+			return d, interrupted(err)
+		}
+	}
+	d.Map, err = mapOf(file, &d.Info)
+	// Most files have nothing beside them, or files of other programs.
+	d.Origin = fetch.ReadOrigin(path, d.Info.Checksum)
+	return d, err
+}
+
 func mapOf(file *region.File, info *region.Info) (*mapPart, error) {
 	m, err := tiles.Open(file)
 	if m == nil || err != nil {

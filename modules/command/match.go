@@ -44,14 +44,19 @@ one that has no drive is reported while the others go on.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 2 {
-				return errors.New("a region file and a trace are needed")
+				return usagef("a region file and a trace are needed")
 			}
 			if !(o.maxRadius > 0) {
-				return fmt.Errorf("--max-radius: %v is not a positive number of metres", o.maxRadius)
+				return usagef("--max-radius: %v is not a positive number of metres", o.maxRadius)
 			}
 			var err error
 			if o.profile, err = parseProfile(o.profileName); err != nil {
-				return err
+				return usageError{err}
+			}
+			for _, name := range args[1:] {
+				if _, err := os.Stat(name); name != "-" && err != nil {
+					return err // before the first trace is matched
+				}
 			}
 			given := cmd.Flags().Changed
 			o.radiusGiven, o.detailsGiven, o.profileGiven = given("radius"), given("details"), given("profile")
@@ -70,6 +75,7 @@ one that has no drive is reported while the others go on.`,
 			return interrupted(o.matchAll(ctx, cmd, m, args[1:]))
 		},
 	}
+	cmd.Flags().Bool("json", true, "Print GeoJSON, which is the only format")
 	cmd.Flags().StringVar(&o.profileName, "profile", matching.Car.String(),
 		"How the traces were travelled: car, bicycle or foot")
 	cmd.Flags().Float64Var(&o.radius, "radius", matching.DefaultRadius,

@@ -40,6 +40,6 @@ active, suspended and revoked ones.`,
 		},
 	}
 	client.addFlags(cmd)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "Print JSON")
+	addJSON(cmd, &asJSON)
 	return cmd
 }

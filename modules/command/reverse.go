@@ -1,8 +1,6 @@
 package command
 
 import (
-	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/paulmach/orb"
@@ -24,16 +22,19 @@ func newReverseCmd() *cobra.Command {
 		maxDistance float64
 	)
 	cmd := &cobra.Command{
-		Use:   "reverse <file> <lat> <lon> [--size 1] [--category <terms>] [--language <list>] [--max-distance 1000]",
+		Use:   "reverse <file> <lat> <lon>|<lat>,<lon> [--size 1] [--category <terms>] [--language <list>] [--max-distance 1000]",
 		Short: "Looks up a position in a region file",
 		Long: `
 Answers one reverse geocoding from a region file, as the server would.`,
 		Example: `  caddy maps reverse delaware.region 39.1573 -75.5197 --size 3
-  caddy maps reverse delaware.region 39.1573 -75.5197 --category school,library
+  caddy maps reverse delaware.region 39.1573,-75.5197 --category school,library
   caddy maps reverse bern.region 46.948 7.4474 --language "fr-CH, fr;q=0.9, en;q=0.5"`,
 		RunE: withNegativeNumbers(func(cmd *cobra.Command, args []string) error {
+			if len(args) == 2 { // a position as maps show it: 39.1573,-75.5197
+				args = append(args[:1], strings.SplitN(args[1], ",", 2)...)
+			}
 			if len(args) != 3 {
-				return errors.New("a region file, a latitude and a longitude are needed")
+				return usagef("a region file, a latitude and a longitude are needed")
 			}
 			lat, err := parseCoordinate("lat", args[1], 90)
 			if err != nil {
@@ -44,14 +45,14 @@ Answers one reverse geocoding from a region file, as the server would.`,
 				return err
 			}
 			if size < geocoding.MinSize || size > geocoding.MaxSize {
-				return fmt.Errorf("--size: %d is not a whole number from %d to %d", size, geocoding.MinSize, geocoding.MaxSize)
+				return usagef("--size: %d is not a whole number from %d to %d", size, geocoding.MinSize, geocoding.MaxSize)
 			}
 			if !(maxDistance > 0) {
-				return fmt.Errorf("--max-distance: %v is not a positive number of metres", maxDistance)
+				return usagef("--max-distance: %v is not a positive number of metres", maxDistance)
 			}
 			languages, err := geocoding.ParseLanguages(language)
 			if err != nil {
-				return fmt.Errorf("--language: %w", err)
+				return usagef("--language: %w", err)
 			}
 			return reverse(cmd, args[0], &geocoding.Request{
 				Point: orb.Point{lon, lat}, Size: size, Categories: splitTerms(category), Languages: languages,
@@ -60,6 +61,7 @@ Answers one reverse geocoding from a region file, as the server would.`,
 		}),
 		DisableFlagParsing: true, // withNegativeNumbers does it
 	}
+	cmd.Flags().Bool("json", true, "Print JSON, which is the only format")
 	cmd.Flags().IntVar(&size, "size", geocoding.MinSize, "Largest number of results, 1 to 5")
 	cmd.Flags().StringVar(&category, "category", "",
 		"Only features whose key or value is one of these comma-separated terms")
@@ -92,7 +94,7 @@ func reverse(cmd *cobra.Command, path string, req *geocoding.Request) error {
 func parseCoordinate(name, given string, limit float64) (float64, error) {
 	v, ok := text.ParseNumber([]byte(given))
 	if !ok || v < -limit || v > limit {
-		return 0, fmt.Errorf("%s: %q is not a number from %v to %v", name, given, -limit, limit)
+		return 0, usagef("%s: %q is not a number from %v to %v", name, given, -limit, limit)
 	}
 	return v, nil
 }

@@ -13,7 +13,7 @@ func init() { subcommands = append(subcommands, newRotateKeysCmd) }
 
 func newRotateKeysCmd() *cobra.Command {
 	var client adminClient
-	var revokeOld bool
+	var revokeOld, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "rotate-keys",
 		Short: "Makes new signing keys; --revoke-old ends all earlier tokens",
@@ -36,10 +36,14 @@ Refresh tokens stay valid.`,
 			if err := client.do(http.MethodPost, "/maps/keys/rotate", question, &rotated); err != nil {
 				return err
 			}
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), rotated)
+			}
 			return rotated.print(cmd.OutOrStdout())
 		},
 	}
 	client.addFlags(cmd)
+	addJSON(cmd, &asJSON)
 	cmd.Flags().BoolVarP(&revokeOld, "revoke-old", "", false, "Remove the old keys at once")
 	return cmd
 }
@@ -51,10 +55,10 @@ type rotatedKeys struct {
 		Use       string     `json:"use"`
 		Algorithm string     `json:"algorithm"`
 		Signs     bool       `json:"signs"`
-		SignsFrom *time.Time `json:"signsFrom"`
-		RemovedAt *time.Time `json:"removedAt"`
+		SignsFrom *time.Time `json:"signsFrom,omitempty"`
+		RemovedAt *time.Time `json:"removedAt,omitempty"`
 	} `json:"keys"`
-	Revoked []string `json:"revoked"`
+	Revoked []string `json:"revoked,omitempty"`
 }
 
 func (r *rotatedKeys) print(out io.Writer) error {

@@ -65,7 +65,7 @@ localhost:2019.`,
 		RunE: func(cmd *cobra.Command, sources []string) error {
 			s.sources = sources
 			if s.domain != "" && cmd.Flags().Changed("listen") {
-				return errors.New("--listen and --domain exclude each other: a domain is served on the ports 80 and 443")
+				return usagef("--listen and --domain exclude each other: a domain is served on the ports 80 and 443")
 			}
 			return s.run(cmd)
 		},
@@ -91,7 +91,7 @@ func (s *serve) run(cmd *cobra.Command) error {
 			return err
 		}
 		if slices.Contains(files, file) {
-			return fmt.Errorf("%s: another source has the region file %s already", source, file)
+			return usagef("%s: another source has the region file %s already", source, file)
 		}
 		files = append(files, file)
 	}
@@ -165,13 +165,13 @@ func (s *serve) regionFile(source string) (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("%w; https://download.geofabrik.de has extracts", err)
 	case info.IsDir():
-		return "", fmt.Errorf("%s is a directory; an extract or a region file is needed", source)
+		return "", usagef("%s is a directory; an extract or a region file is needed", source)
 	case strings.HasSuffix(source, ".region"):
 		return filepath.Abs(source)
 	}
 	name := extractName.ReplaceAllString(filepath.Base(source), "")
 	if name == "" || name == filepath.Base(source) {
-		return "", fmt.Errorf("%s is neither an extract (.osm.pbf, .osm, .osm.gz, .osm.bz2 or .osm.zst) nor a region file "+
+		return "", usagef("%s is neither an extract (.osm.pbf, .osm, .osm.gz, .osm.bz2 or .osm.zst) nor a region file "+
 			"(.region)", source)
 	}
 	return filepath.Join(s.data, name+".region"), nil
@@ -189,10 +189,8 @@ func (s *serve) compile(cmd *cobra.Command, source, file string) error {
 	}
 	out := cmd.ErrOrStderr()
 	fmt.Fprintf(out, "compiling %s into %s\n", source, file)
-	show := newProgress(out)
-	_, err := compiler.Build(ctx, compiler.Options{Inputs: []string{source}, Output: file, Progress: show.update})
-	show.end()
-	return interrupted(err)
+	_, err := compile(ctx, out, compiler.Options{Inputs: []string{source}, Output: file})
+	return err
 }
 
 func newer(file, than string) bool {
@@ -228,7 +226,7 @@ func (s *serve) caddyfile(files []string, guest string) (string, error) {
 	if s.domain == "" {
 		host, port, err := net.SplitHostPort(s.listen)
 		if err != nil {
-			return "", fmt.Errorf("--listen: %q is not an address like 127.0.0.1:8080", s.listen)
+			return "", usagef("--listen: %q is not an address like 127.0.0.1:8080", s.listen)
 		}
 		address = "http://:" + port
 		servers = "\n\tservers {\n\t\tprotocols h1\n\t}"

@@ -19,6 +19,7 @@ func init() { subcommands = append(subcommands, newTilesCmd) }
 func newTilesCmd() *cobra.Command {
 	var output string
 	var maxZoom int
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "tiles <file> --output <file>.pmtiles [--max-zoom 14]",
 		Short: "Writes a region file's map as a PMTiles archive",
@@ -31,7 +32,7 @@ one before; clients draw higher zooms from the highest.`,
 		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if maxZoom < 0 || maxZoom > tiles.MaxZoom {
-				return fmt.Errorf("--max-zoom: %d is not a whole number from 0 to %d", maxZoom, tiles.MaxZoom)
+				return usagef("--max-zoom: %d is not a whole number from 0 to %d", maxZoom, tiles.MaxZoom)
 			}
 			ctx, stop := untilInterrupt(cmd.Context())
 			defer stop()
@@ -54,12 +55,17 @@ one before; clients draw higher zooms from the highest.`,
 			if err != nil {
 				return err
 			}
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), map[string]any{
+					"output": output, "bytes": info.Size(), "tiles": tiles, "maxZoom": maxZoom})
+			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %s tiles up to zoom %d\n", output,
 				humanize.IBytes(uint64(info.Size())), humanize.Comma(tiles), maxZoom)
 			return err
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "The archive (required)")
+	addJSON(cmd, &asJSON)
 	cmd.Flags().IntVar(&maxZoom, "max-zoom", 14, "The highest zoom of a tile, 0 to 16")
 	_ = cmd.MarkFlagRequired("output") // fails only for a flag that is not there
 	return cmd

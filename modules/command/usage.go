@@ -19,6 +19,7 @@ func newUsageCmd() *cobra.Command {
 	var (
 		client adminClient
 		asCSV  bool
+		asJSON bool
 	)
 	cmd := &cobra.Command{
 		Use:   "usage --organization <org> [--from <time>] [--to <time>] [--step day] [--account <id>] [--scope <scope>]",
@@ -38,20 +39,37 @@ What is counted: docs/run/limits.md`,
 					query.Set(name, flag.Value.String())
 				}
 			}
+			if asCSV && asJSON {
+				return usagef("--csv and --json exclude each other")
+			}
+			all := []usage.Row{}
 			write := writeUsageTable
 			if asCSV {
 				write = usageapi.WriteCSV
+			}
+			if asJSON {
+				write = func(_ io.Writer, rows []usage.Row, _ bool) error {
+					all = append(all, rows...)
+					return nil
+				}
 			}
 			for first := true; ; first = false {
 				var page usageapi.Page
 				if err := client.do(http.MethodGet, "/maps/usage?"+query.Encode(), nil, &page); err != nil {
 					return err
 				}
-				if err := write(cmd.OutOrStdout(), page.Data, first); err != nil || page.NextCursor == nil {
+				if err := write(cmd.OutOrStdout(), page.Data, first); err != nil {
 					return err
+				}
+				if page.NextCursor == nil {
+					break
 				}
 				query.Set("cursor", *page.NextCursor)
 			}
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), all)
+			}
+			return nil
 		},
 	}
 	cmd.Flags().String("organization", "", "Organization whose usage is shown (required)")
@@ -60,6 +78,7 @@ What is counted: docs/run/limits.md`,
 	cmd.Flags().String("step", "day", "hour, day or month")
 	cmd.Flags().String("account", "", "Only this account")
 	cmd.Flags().String("scope", "", "Only this scope")
+	addJSON(cmd, &asJSON)
 	cmd.Flags().BoolVar(&asCSV, "csv", false, "Print CSV")
 	client.addFlags(cmd)
 	_ = cmd.MarkFlagRequired("organization") // fails only for a flag that is not there

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -9,6 +8,8 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/spf13/cobra"
+
+	"github.com/mapsedge/caddy-maps/internal/access/credential"
 )
 
 func init() { subcommands = append(subcommands, newUserTokenCmd) }
@@ -17,7 +18,7 @@ func newUserTokenCmd() *cobra.Command {
 	var (
 		client                     adminClient
 		organization, subject, ttl string
-		console, isNew             bool
+		console, isNew, asJSON     bool
 		base                       string
 	)
 	cmd := &cobra.Command{
@@ -34,12 +35,15 @@ the first in the running configuration with maps_console, or --base.`,
   caddy maps user-token --organization acme --console --base https://maps.example.com`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := caddy.ParseDuration(ttl); err != nil {
-				return fmt.Errorf("--ttl: %q is not a duration, such as 8h", ttl)
+			switch lifetime, err := caddy.ParseDuration(ttl); {
+			case err != nil:
+				return usagef("--ttl: %q is not a duration, such as 8h", ttl)
+			case lifetime < time.Second || lifetime > credential.MaxUserTTL:
+				return usagef("--ttl: %s is not between 1s and 24h", ttl)
 			}
 			if base != "" {
 				if !console {
-					return errors.New("--base: needs --console")
+					return usagef("--base: needs --console")
 				}
 				if err := checkBase(base); err != nil {
 					return err
@@ -71,6 +75,12 @@ the first in the running configuration with maps_console, or --base.`,
 			if console {
 				text = page + "/#token=" + minted.Token
 			}
+			if asJSON && console {
+				return printJSON(cmd.OutOrStdout(), map[string]any{"url": text, "expiresAt": minted.ExpiresAt})
+			}
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), minted)
+			}
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), text)
 			return err
 		},
@@ -83,6 +93,7 @@ the first in the running configuration with maps_console, or --base.`,
 	cmd.Flags().StringVar(&base, "base", "", "With --console: the site's address, such as https://maps.example.com, "+
 		"if not that of the configuration")
 	client.addFlags(cmd)
+	addJSON(cmd, &asJSON)
 	_ = cmd.MarkFlagRequired("organization") // fails only for a flag that is not there
 	return cmd
 }

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -16,7 +15,8 @@ func init() { subcommands = append(subcommands, newVerifyStoreCmd) }
 const maxFaultsShown = 20
 
 func newVerifyStoreCmd() *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	cmd := &cobra.Command{
 		Use:   "verify-store <file>",
 		Short: "Checks an SQLite store or a backup for damage",
 		Long: `
@@ -34,7 +34,7 @@ server may have the file open.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path := args[0]
 			if strings.HasPrefix(path, "postgres:") || strings.HasPrefix(path, "postgresql:") {
-				return errors.New("only an SQLite store or a backup can be checked; " +
+				return usagef("only an SQLite store or a backup can be checked; " +
 					"for PostgreSQL see pg_checksums and pg_amcheck")
 			}
 			counts, faults, err := store.Verify(cmd.Context(), strings.TrimPrefix(path, "sqlite:"), maxFaultsShown)
@@ -42,7 +42,17 @@ server may have the file open.`,
 				return err
 			}
 			out := cmd.OutOrStdout()
-			if len(faults) == 0 {
+			switch {
+			case asJSON:
+				result := struct {
+					Rows   store.Counts `json:"rows"`
+					Faults []string     `json:"faults"`
+				}{counts, append([]string{}, faults...)}
+				if err := printJSON(out, result); err != nil || len(faults) == 0 {
+					return err
+				}
+				return damaged(path)
+			case len(faults) == 0:
 				_, err := fmt.Fprintf(out, "%s: %v: no damage\n", path, counts)
 				return err
 			}
@@ -51,7 +61,11 @@ server may have the file open.`,
 					return err
 				}
 			}
-			return fmt.Errorf("%s is damaged; restore an intact backup", path)
+			return damaged(path)
 		},
 	}
+	addJSON(cmd, &asJSON)
+	return cmd
 }
+
+func damaged(path string) error { return fmt.Errorf("%s is damaged; restore an intact backup", path) }

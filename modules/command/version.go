@@ -1,7 +1,6 @@
 package command
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"runtime"
@@ -32,14 +31,12 @@ region files and stores that it reads. The version of a running server is at GET
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			v := thisVersion()
 			if asJSON {
-				enc := json.NewEncoder(cmd.OutOrStdout())
-				enc.SetIndent("", "  ")
-				return enc.Encode(v)
+				return printJSON(cmd.OutOrStdout(), v)
 			}
 			return v.print(cmd.OutOrStdout())
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "Print a JSON object")
+	addJSON(cmd, &asJSON)
 	return cmd
 }
 
