@@ -16,7 +16,7 @@ func TestBackup(t *testing.T) {
 	token, refresh := s.exchange(t, acc.ClientToken, acc.ServerToken)
 	copied := filepath.Join(t.TempDir(), "copy.db")
 	for range 2 { // the second copy replaces the first
-		out, err := s.command(t.Context(), "maps", "backup", "--output", copied, "--address", s.admin).CombinedOutput()
+		out, err := s.command(t.Context(), "maps", "backup", copied, "--address", s.admin).CombinedOutput()
 		if err != nil || !strings.HasPrefix(string(out), copied+": ") {
 			t.Fatalf("backup: %v\n%s", err, out)
 		}

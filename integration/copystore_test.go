@@ -69,7 +69,7 @@ func TestCopyStore(t *testing.T) {
 	if shown.Data.Description != "ünï\n" {
 		t.Errorf("the account is %+v", shown.Data)
 	}
-	backup := moved.command(t.Context(), "maps", "backup", "--output", filepath.Join(s.dir, "x.db"), "--address", moved.admin)
+	backup := moved.command(t.Context(), "maps", "backup", filepath.Join(s.dir, "x.db"), "--address", moved.admin)
 	if out, err := backup.CombinedOutput(); err == nil || !strings.Contains(string(out), "pg_dump") {
 		t.Errorf("a backup of PostgreSQL: %v\n%s", err, out)
 	}

@@ -54,7 +54,7 @@ func TestDamagedStore(t *testing.T) {
 		t.Errorf("while the server runs: %v\n%s", err, out)
 	}
 	backup := filepath.Join(t.TempDir(), "backup.db")
-	if out, err := s.command(t.Context(), "maps", "backup", "--output", backup, "--address",
+	if out, err := s.command(t.Context(), "maps", "backup", backup, "--address",
 		s.admin).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -96,7 +96,7 @@ func TestDamagedStore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out, err := s.command(t.Context(), "maps", "backup", "--output", backup, "--address",
+	if out, err := s.command(t.Context(), "maps", "backup", backup, "--address",
 		s.admin).CombinedOutput(); err == nil ||
 		!strings.Contains(string(out), "the store is damaged, and no copy of it was kept") {
 		t.Errorf("a backup of the damaged store: %v\n%s", err, out)

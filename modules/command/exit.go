@@ -18,7 +18,10 @@ type usageError struct{ error }
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
 // coded is an error with the exit code for Caddy.
-type coded struct{ error, code error }
+type coded struct {
+	error
+	code error
+}
 
 // Unwrap returns both.
 func (c coded) Unwrap() []error { return []error{c.error, c.code} }
