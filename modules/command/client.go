@@ -65,8 +65,8 @@ func messageOf(err error) string {
 	return strings.TrimSpace(err.Error())
 }
 
-// find returns the address of the admin API as `caddy reload` finds it: --address, or that of the configuration. Caddy's
-// own function logs what it reads.
+// find returns the address of the admin API as `caddy reload` finds it: --address, or that of the configuration.
+// Caddy's own function logs what it reads.
 func (c *adminClient) find() (string, error) {
 	file, adapter := c.config, c.adapter
 	if file == "" && adapter == "" {

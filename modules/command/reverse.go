@@ -22,7 +22,8 @@ func newReverseCmd() *cobra.Command {
 		maxDistance float64
 	)
 	cmd := &cobra.Command{
-		Use:   "reverse <file> <lat> <lon>|<lat>,<lon> [--size 1] [--category <terms>] [--language <list>] [--max-distance 1000]",
+		Use: "reverse <file> <lat> <lon>|<lat>,<lon> [--size 1] [--category <terms>] [--language <list>] " +
+			"[--max-distance 1000]",
 		Short: "Looks up a position in a region file",
 		Long: `
 Answers one reverse geocoding from a region file, as the server would.`,
