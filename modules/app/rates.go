@@ -90,11 +90,10 @@ func (l *RateLimit) Provision() error {
 	return nil
 }
 
-// Cleanup releases the counts.
+// Cleanup releases the counts. Requests of the configuration that ends may still use them.
 func (l *RateLimit) Cleanup() {
 	if l != nil && l.rates != nil {
 		_, _ = ratesPool.Delete(l.policy) // Destruct has no error
-		l.rates = nil
 	}
 }
 
