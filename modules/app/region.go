@@ -152,10 +152,10 @@ func (a *App) Region(reference string) (*regions.Region, error) {
 	known := a.findRegion(name)
 	if known == nil {
 		if err := a.addRegion(name, config); err != nil {
-			return nil, fmt.Errorf("region %s: %w", name, err)
+			return nil, options.Located("region "+name, options.Wrap("region "+name, err))
 		}
 		added := a.findRegion(name)
-		return added.Region, a.tryRegions([]*configuredRegion{added})
+		return added.Region, options.Located("region "+name, a.tryRegions([]*configuredRegion{added}))
 	}
 	if path, _, err := config.provision(name); err != nil || path != known.Path() {
 		return nil, fmt.Errorf("the region %s is the file %s; %s would be another region of that name: rename the file",

@@ -32,7 +32,7 @@ type Option struct {
 // owner.
 func Block(d *caddyfile.Dispenser, owner string, check func() error, known ...Option) error {
 	head := *d
-	remember(d, owner)
+	Remember(d, owner)
 	if d.NextArg() {
 		return WithLine(d, fmt.Errorf("%s: unexpected argument %q", owner, d.Val()))
 	}
@@ -48,7 +48,7 @@ func Block(d *caddyfile.Dispenser, owner string, check func() error, known ...Op
 				option.Name, owner, first.Line()))
 		}
 		seen[option.Name] = here
-		remember(d, owner+" "+option.Name)
+		Remember(d, owner+" "+option.Name)
 		if err := option.read(d); err != nil {
 			return WithLine(&here, err)
 		}

@@ -19,7 +19,8 @@ var written struct {
 	at map[string][]string
 }
 
-func remember(d *caddyfile.Dispenser, what string) {
+// Remember records the file and the line of the current token for a block or an option.
+func Remember(d *caddyfile.Dispenser, what string) {
 	written.Lock()
 	defer written.Unlock()
 	if written.at == nil {

@@ -129,6 +129,9 @@ func (s *Service) unmarshal(d *caddyfile.Dispenser, known app.RegionNames) error
 	s.limits = defaultLimits()
 	d.Next() // the directive's name
 	s.regions = d.RemainingArgs()
+	for _, file := range s.regions {
+		options.Remember(d, "region "+app.RegionName(file)) // files are opened when the configuration is loaded
+	}
 	check := func() error {
 		if len(s.regions) == 0 {
 			return errors.New("maps_service needs at least one region: the file that `caddy maps build` has written, or the " +
