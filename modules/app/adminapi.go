@@ -22,29 +22,23 @@ func init() { caddy.RegisterModule(new(AdminAPI)) }
 //
 // - `POST /maps/user-tokens` takes `organization`, `subject` and `ttl`, and returns a user token. An organization
 // without accounts is refused, unless `new` is true.
-// - `GET /maps/organizations` lists the organizations that have accounts, with how many are active, suspended and
-// revoked. It takes `limit` and `cursor`.
-// - `GET /maps/accounts` lists the accounts of an `organization`. It takes `status`, `limit` and `cursor`.
-// - `POST /maps/accounts` takes `organization` and the fields of `POST /api/v1/service-accounts`, and returns the new
-// account with its tokens.
-// - `GET`, `PATCH` and `DELETE /maps/accounts/{id}` return, change and delete an account as
-// `/api/v1/service-accounts/{id}` does, of any organization. The actor is `user:operator`.
-// - `POST /maps/keys/rotate` creates new signing keys. Tokens of the old keys stay valid until they expire. With
-// `revokeOld` true, the old keys are removed, and all their tokens end at once.
+// - `GET /maps/organizations` lists the organizations that have accounts, with numbers of accounts by status.
+// - `GET` and `POST /maps/accounts`, and `GET`, `PATCH` and `DELETE /maps/accounts/{id}`, are for the accounts of all
+// organizations what `/api/v1/service-accounts` is for one. The actor is `user:operator`.
+// - `POST /maps/keys/rotate` creates new signing keys. With `revokeOld` true, all tokens of the old ones end at once.
 // - `POST /maps/backup` takes `output`, the absolute path of a new file or an earlier backup, and copies the store to
 // it.
 // - `GET /maps/status` returns the version of caddy-maps and the state of the store and the regions.
 // - `GET /maps/regions` lists the regions with their age, origin and problems.
 // - `POST /maps/regions/reload` opens changed region files, downloads files that have changed at their origins, and
 // verifies files that are not verified yet. After a minute it answers 202, and the work continues.
-// - `GET /maps/usage` takes `organization` and the parameters of `GET /api/v1/service-accounts/usage`, and lists the
-// usage of the organization's accounts.
+// - `GET /maps/usage` lists the usage of an `organization`.
 // - `GET /maps/quotas/{organization}` returns the quotas that all accounts of an organization share, and how much of
-// each is used. `PUT` with `quotas` replaces them, and `DELETE` removes them.
+// each is used. `PUT` replaces them, and `DELETE` removes them.
 //
-// Bodies are JSON (`Content-Type: application/json`). While a configuration starts, requests wait for it, at most 10
-// seconds. The module needs no configuration; it works wherever the app `maps` runs. The commands `caddy maps
-// user-token`, `accounts`, `organizations`, `rotate-keys`, `backup` and `usage` send these requests. Example:
+// Parameters and bodies: docs/openapi-admin.yaml. While a configuration starts, requests wait for it, at most 10
+// seconds. The module needs no configuration; it works wherever the app `maps` runs. The server commands send these
+// requests. Example:
 //
 //	curl -X POST localhost:2019/maps/user-tokens -H 'Content-Type: application/json' \
 //	    -d '{"organization":"acme","subject":"ann@example.com","ttl":"1h"}'

@@ -25,17 +25,9 @@ import (
 type RegionConfig struct {
 	// The region file: a path, or an http or https URL to download it from. Placeholders are replaced. The file is
 	// checked every 2 seconds, and a new one replaces it without dropping a request. A damaged one is refused, and the
-	// last good one stays in service. Replace a file by renaming. Downloads are verified first; without one, the server
-	// starts and the region's requests get 503. A password in a URL must be a placeholder. Required.
-	//
-	// A relative path starts at the working directory. The file is checked every 2 seconds. A new file is verified and
-	// then swapped in without dropping a request; a damaged one is refused, and the last good one stays in service.
-	// Replace the file by renaming: one that is overwritten in place is damaged until the write is complete.
-	//
-	// From a URL the file is downloaded to `cache_dir` and verified before it is served. If that fails, the last good file
-	// stays in service. Without one, the server starts anyway, and requests that need the region get 503 until the file
-	// has been downloaded. A password in the URL must be a placeholder. The URL is shown and logged without userinfo and
-	// query.
+	// last good one stays in service. Replace a file by renaming: one that is overwritten in place is damaged until it is
+	// complete. Downloads are verified first; without one, the server starts and the region's requests get 503. A password
+	// in a URL must be a placeholder. Required.
 	Path string `json:"path,omitempty"`
 
 	// Whether the server starts without the file. Requests that need the region get 503 until the file appears. Only for

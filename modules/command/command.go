@@ -28,7 +28,8 @@ func init() {
 		Long: `
 Offline commands work on files. Server commands ask a running server through its
 admin API, at --address, or where --config or the Caddyfile of this directory says,
-or at localhost:2019.
+or at localhost:2019. The exit code is 2 for a mistake on the command line, and 1
+for any other failure.
 
 Commands exit with 0, with 1 for a failure, and with 2 for a mistake on the command
 line. With --json they print JSON. Progress and errors go to standard error.

@@ -45,7 +45,8 @@ func newServeCmd() *cobra.Command {
 Compiles OpenStreetMap extracts that are newer than their region files, and serves
 all that the directive maps_service serves: the map, reverse geocoding, map
 matching, tiles, accounts and the console. The first start creates a service
-account and shows its two tokens, once.
+account of the organization default, with a publishable key for the map, and shows
+its two tokens, once.
 
 Without --domain only this machine can connect, and rate limits are high. With
 --domain, Caddy gets a certificate for the name and listens on the ports 80 and
@@ -76,8 +77,8 @@ localhost:2019.`,
 	}
 	cmd.Flags().StringVar(&s.listen, "listen", "127.0.0.1:8080", "The address to listen on")
 	cmd.Flags().StringVar(&s.domain, "domain", "", "The name of the site, served with TLS on all addresses")
-	cmd.Flags().StringVar(&s.data, "data", filepath.Join(caddy.AppDataDir(), "maps"),
-		"Directory of region files and accounts")
+	cmd.Flags().StringVar(&s.data, "data", "",
+		"Directory of region files and accounts; default: maps in Caddy's data directory")
 	cmd.Flags().BoolVar(&s.guest, "guest", false, "Let visitors of the map use it without a token")
 	cmd.Flags().BoolVar(&s.print, "print-config", false, "Print the configuration instead of serving it")
 	return cmd
@@ -85,7 +86,7 @@ localhost:2019.`,
 
 func (s *serve) run(cmd *cobra.Command) error {
 	var err error
-	if s.data, err = filepath.Abs(s.data); err != nil {
+	if s.data, err = filepath.Abs(cmp.Or(s.data, filepath.Join(caddy.AppDataDir(), "maps"))); err != nil {
 		return fmt.Errorf("--data: %w", err)
 	}
 	var files []string

@@ -48,7 +48,7 @@ const (
 // Service is an HTTP service on any number of upstreams. Modules embed it, so that its fields are theirs.
 type Service struct {
 	// The upstreams and options of Caddy's `reverse_proxy`, such as `load_balancing`, `health_checks` and `transport`;
-	// not `handle_response`. Required.
+	// not `handle_response` and `replace_status`. Required.
 	ProxyRaw json.RawMessage `json:"reverse_proxy,omitempty"`
 
 	// The timeout of an exchange, retries included. For a retry after a hanging upstream, set a shorter

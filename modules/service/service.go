@@ -35,9 +35,6 @@ func init() {
 // A region is a file, whose base name without `.region` is its name, or the name of a region of the `maps` option. With
 // several regions, the APIs choose by place. Tokens may come in the Authorization header or as the query parameters
 // `apiKey` and `accessToken`; a site that has `log` needs the filter `maps_redact apiKey accessToken` there.
-//
-// Each IPv4 address or IPv6 /64 network may send 200 requests a second, 1,000 for tiles, and 100 in 10 seconds for
-// tokens and accounts; each account 50 a second, 500 for tiles.
 type Service struct {
 	regions   []string
 	without   []string

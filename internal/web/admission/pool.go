@@ -2,8 +2,8 @@
 // services. Each is shared fairly between organizations, and within an organization between its accounts, so that many
 // requests of one do not delay those of others. A request that would wait too long is refused with an OverloadError.
 //
-// It limits no rates and counts no quotas: those are in package usage and in Caddy's rate_limit. Start with Pool;
-// Bodies and Processors use it.
+// Start with Pool; Bodies and Processors use it. Rates limits how often clients and accounts may ask. Quotas are in
+// package usage.
 package admission
 
 import (

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -125,6 +126,8 @@ func unindented(text string) string {
 	return strings.TrimPrefix(strings.ReplaceAll(text, "\n"+indent, "\n"), indent)
 }
 
+var longForm = regexp.MustCompile(`--[a-z-]+`)
+
 // renderCommands writes the part on commands as Markdown: the first, which holds the others, and then each of those.
 func renderCommands(b *bytes.Buffer, all []command) {
 	b.WriteString("\n## Commands\n\n" + plain(all[0].long) + "\n")
@@ -155,7 +158,7 @@ func renderCommands(b *bytes.Buffer, all []command) {
 				f.render(b)
 				continue
 			}
-			named = append(named, "`"+f.form+"`")
+			named = append(named, "`"+longForm.FindString(f.form)+"`")
 			if !slices.Contains(common, f) {
 				common = append(common, f)
 			}

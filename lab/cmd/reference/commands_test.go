@@ -81,7 +81,7 @@ func TestCommonFlags(t *testing.T) {
 	text := b.String()
 	if !strings.HasSuffix(text, "\n### Common flags\n\n- `--address <text>`: Where\n") ||
 		strings.Count(text, "- `--own` (off): For a") != 3 ||
-		strings.Count(text, "- `--address <text>`: [common flags](#common-flags)\n") != 3 {
+		strings.Count(text, "- `--address`: [common flags](#common-flags)\n") != 3 {
 		t.Error(text)
 	}
 }

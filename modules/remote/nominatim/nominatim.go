@@ -116,7 +116,7 @@ func (g *Geocoder) lookUp(ctx context.Context, req *geocoding.Request, l lookup)
 //	    <options of reverse_proxy>
 //	}
 //
-// `handle_response` and `replace_status` are not allowed. Example:
+// Example:
 //
 //	maps_reverse_geocode {
 //	    geocoder local delaware

@@ -112,7 +112,7 @@ func (m *Matcher) Match(ctx context.Context, req *matching.Request) (*matching.R
 //	    <options of reverse_proxy>
 //	}
 //
-// `handle_response` and `replace_status` are not allowed. Example:
+// Example:
 //
 //	maps_match {
 //	    matcher local delaware

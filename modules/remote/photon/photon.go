@@ -110,7 +110,7 @@ func (g *Geocoder) search(ctx context.Context, req *geocoding.Request, query str
 //	    <options of reverse_proxy>
 //	}
 //
-// `handle_response` and `replace_status` are not allowed. Example:
+// Example:
 //
 //	maps_reverse_geocode {
 //	    geocoder photon http://photon-1:2322 http://photon-2:2322 {

@@ -142,7 +142,7 @@ func (m *Matcher) send(ctx context.Context, q *matchRequest, used []int, opts re
 //	    <options of reverse_proxy>
 //	}
 //
-// `handle_response` and `replace_status` are not allowed. Example:
+// Example:
 //
 //	maps_match {
 //	    matcher valhalla http://valhalla-1:8002 http://valhalla-2:8002 {
