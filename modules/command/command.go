@@ -28,11 +28,10 @@ func init() {
 		Long: `
 Offline commands work on files. Server commands ask a running server through its
 admin API, at --address, or where --config or the Caddyfile of this directory says,
-or at localhost:2019. The exit code is 2 for a mistake on the command line, and 1
-for any other failure.
+or at localhost:2019.
 
-Commands exit with 0, with 1 for a failure, and with 2 for a mistake on the command
-line. With --json they print JSON. Progress and errors go to standard error.
+The exit code is 2 for a mistake on the command line, and 1 for any other failure.
+With --json, commands print JSON. Progress and errors go to standard error.
 
 For completion of commands and flags, run "source <(caddy completion bash)";
 "caddy completion --help" lists other shells.`,

@@ -69,8 +69,8 @@ func flagError(err error) error {
 		return err
 	}
 	kind := map[string]string{"int": "a whole number", "float64": "a number", "bool": "true or false"}
-	flag := invalid.GetFlag()
-	return fmt.Errorf("--%s: %q is not %s", flag.Name, invalid.GetValue(), cmp.Or(kind[flag.Value.Type()], flag.Value.Type()))
+	flag, value := invalid.GetFlag(), invalid.GetValue()
+	return fmt.Errorf("--%s: %q is not %s", flag.Name, value, cmp.Or(kind[flag.Value.Type()], flag.Value.Type()))
 }
 
 // notEmpty refuses an empty value of a required flag.
