@@ -32,7 +32,7 @@ func TestUserTokenCommand(t *testing.T) {
 			var stderr bytes.Buffer
 			cmd.Stderr = &stderr
 			out, err := cmd.Output()
-			if err != nil {
+			if err != nil || stderr.Len() > 0 { // such as lines of Caddy's log
 				t.Fatalf("%v\n%s", err, &stderr)
 			}
 			token := secret(strings.TrimSpace(string(out)))
@@ -55,15 +55,56 @@ func TestUserTokenCommand(t *testing.T) {
 	if page != s.url("/console") || s.send(t, call{path: "/console/"}).status != 200 {
 		t.Errorf("the console is at %s", page)
 	}
-	for name, args := range map[string][]string{
-		"only a base":     {"--address", s.admin, "--organization", "x", "--base", "https://maps.example.com"},
-		"no base":         {"--address", s.admin, "--organization", "x", "--console", "--base", "maps.example.com"},
-		"no organization": {"--address", s.admin},
-		"long ttl":        {"--address", s.admin, "--organization", "x", "--new", "--ttl", "25h"},
-		"no server":       {"--address", "127.0.0.1:1", "--organization", "x"},
+}
+
+// Commands exit with 2 for mistakes on the command line, the server's refusals included, and with 1 for failures. They
+// print one line.
+func TestCommandsRefused(t *testing.T) {
+	t.Parallel()
+	s := sharedServer(t)
+	const none = "no server answers at 127.0.0.1:1; is it running? --address and --config name another one"
+	for _, tc := range []struct {
+		args, want string
+		code       int
+	}{
+		{"user-token --organization x --base https://maps.example.com", "--base: needs --console", 2},
+		{"user-token --organization x --console --base maps.example.com",
+			"--base: must be the address that the site has in a browser, such as https://maps.example.com", 2},
+		{"user-token", `required flag(s) "organization" not set`, 2},
+		{"user-token --organization x --ttl 25h", "--ttl: 25h is not between 1s and 24h", 2},
+		{"user-token --organization x --address 127.0.0.1:1", none, 1},
+		{"health --address 127.0.0.1:1 --json", none, 1},
+		{"usage --organization x --step week", "step: must be hour, day or month", 2},
+		{"accounts list --status ended", "status: must be ACTIVE, SUSPENDED or REVOKED", 2},
+		{"accounts show sa_nope", "the server at " + s.admin + ": service account not found", 1},
+		{"backup " + s.config, "output: there is a file that is not a backup", 2},
 	} {
-		if out, err := s.command(t.Context(), append([]string{"maps", "user-token"}, args...)...).Output(); err == nil || len(out) > 0 {
-			t.Errorf("%s: accepted: %q", name, out)
+		args := append([]string{"maps"}, strings.Fields(tc.args)...)
+		if !strings.Contains(tc.args, "--address") {
+			args = append(args, "--address", s.admin)
+		}
+		cmd := s.command(t.Context(), args...)
+		var stdout, stderr bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &stdout, &stderr
+		_ = cmd.Run() // the code is compared
+		if code := cmd.ProcessState.ExitCode(); code != tc.code || stdout.Len() > 0 || stderr.String() != "Error: "+tc.want+"\n" {
+			t.Errorf("%s: exit %d, %q\n got %swant Error: %s", tc.args, code, &stdout, &stderr, tc.want)
+		}
+	}
+}
+
+// With --json, standard output is one JSON value, and nothing else is printed.
+func TestCommandsJSON(t *testing.T) {
+	t.Parallel()
+	s := sharedServer(t)
+	s.create(t, s.userToken(t, "as-json"), nil)
+	for _, args := range []string{"health", "organizations", "accounts list --organization as-json",
+		"user-token --organization as-json", "user-token --organization as-json --console"} {
+		cmd := s.command(t.Context(), strings.Fields("maps "+args+" --json --address "+s.admin)...)
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		if out, err := cmd.Output(); err != nil || !json.Valid(out) || stderr.Len() > 0 {
+			t.Errorf("%s: %v, %d bytes\n%s", args, err, len(out), &stderr)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -65,7 +64,7 @@ func (a *accounts) list() *cobra.Command {
 		Long:  "Lists the accounts of an organization, or of all organizations, newest first.",
 		Example: `  caddy maps accounts list
   caddy maps accounts list --organization acme --status SUSPENDED --json`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			names := []string{organization}
 			if !cmd.Flags().Changed("organization") {
@@ -125,7 +124,7 @@ Creates an account and prints its client token and its server token. They are
 shown only now.`,
 		Example: `  caddy maps accounts create --organization acme --scopes TILE,DIRECTION
   caddy maps accounts create --organization acme --scopes REVERSEGEOCODING --description "nightly jobs" --json`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var made struct {
 				Data struct {
@@ -295,15 +294,4 @@ func printable(text string) string {
 		}
 		return ' '
 	}, text)
-}
-
-func addJSON(cmd *cobra.Command, asJSON *bool) {
-	cmd.Flags().BoolVar(asJSON, "json", false, "Print JSON")
-}
-
-func printJSON(out io.Writer, value any) error {
-	enc := json.NewEncoder(out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(value)
 }

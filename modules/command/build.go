@@ -71,9 +71,18 @@ build takes a quarter less time and space.`,
 	return cmd
 }
 
+// buildShares are the stages of a build and their shares of its time, in percent, as measured with Delaware.
+func buildShares(extracts int) map[string]float64 {
+	shares := map[string]float64{"nodes": 9, "ways": 22, "areas": 5, "compile": 63, "write": 1}
+	if extracts > 1 {
+		shares["versions"] = 12
+	}
+	return shares
+}
+
 // compile compiles extracts and shows the progress.
 func compile(ctx context.Context, out io.Writer, options compiler.Options) (*compiler.Report, error) {
-	show := newProgress(out)
+	show := newProgress(out, buildShares(len(options.Inputs)))
 	options.Progress = show.update
 	report, err := compiler.Build(ctx, options)
 	show.end()

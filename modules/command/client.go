@@ -3,15 +3,15 @@ package command
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 
-	"github.com/caddyserver/caddy/v2/caddyconfig"
+	"github.com/caddyserver/caddy/v2"
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
+	"go.uber.org/zap"
 )
 
 // maxResponse is the largest response of the admin API in bytes.
@@ -31,19 +31,15 @@ func (c *adminClient) addFlags(cmd *cobra.Command) {
 func (c *adminClient) do(method, path string, body, into any) error {
 	address, err := c.find()
 	if err != nil {
-		return fmt.Errorf("finding the admin API: %w", err)
+		return err
 	}
 	text, err := json.Marshal(body)
 	if err != nil {
 		return err
 	}
 	resp, err := caddycmd.AdminAPIRequest(address, method, path, nil, bytes.NewReader(text))
-	switch {
-	case err == nil:
-	case strings.HasPrefix(err.Error(), "performing request"): // it was not reached
-		return fmt.Errorf("no server answers at %s; is it running? --address and --config name another one", address)
-	default:
-		return fmt.Errorf("the server at %s: %s", address, messageOf(err))
+	if err != nil {
+		return refusal(address, err)
 	}
 	defer resp.Body.Close()
 	if into == nil {
@@ -55,44 +51,42 @@ func (c *adminClient) do(method, path string, body, into any) error {
 	return nil
 }
 
-// messageOf returns the message in a response with an error, or the whole error of Caddy.
-func messageOf(err error) string {
-	_, body, _ := strings.Cut(err.Error(), "{")
-	var answer struct{ Error string }
-	if json.Unmarshal([]byte("{"+body), &answer) == nil && answer.Error != "" {
-		return answer.Error
+// refusal describes an error of Caddy's AdminAPIRequest, which has only a text.
+func refusal(address string, err error) error {
+	message := err.Error()
+	if strings.HasPrefix(message, "performing request") && !strings.HasSuffix(message, "permission denied") {
+		return fmt.Errorf("no server answers at %s; is it running? --address and --config name another one", address)
 	}
-	return strings.TrimSpace(err.Error())
+	response, _ := strings.CutPrefix(message, "caddy responded with error: ")
+	status, body, _ := strings.Cut(response, ": ")
+	var answer struct{ Error string }
+	if json.Unmarshal([]byte(body), &answer) == nil && answer.Error != "" {
+		message = answer.Error
+	}
+	if status == "HTTP 400" { // it names a flag
+		return usageError{errors.New(message)}
+	}
+	return fmt.Errorf("the server at %s: %s", address, strings.TrimSpace(message))
 }
 
-// find returns the address of the admin API as `caddy reload` finds it: --address, or that of the configuration.
-// Caddy's own function logs what it reads.
+// find returns the address of the admin API: --address, or that of the configuration.
 func (c *adminClient) find() (string, error) {
-	file, adapter := c.config, c.adapter
-	if file == "" && adapter == "" {
-		if _, err := os.Stat("Caddyfile"); err == nil {
-			file = "Caddyfile"
-		}
+	if c.address != "" {
+		return c.address, nil
 	}
-	if c.address != "" || file == "" {
-		return caddycmd.DetermineAdminAPIAddress(c.address, nil, "", "")
+	if c.adapter != "" && c.config == "" {
+		return "", usagef("--adapter: needs --config")
 	}
-	config, err := os.ReadFile(file)
+	// Caddy logs what it reads.
+	_, log, entries := caddy.BufferedLog()
+	defer func() {
+		entries.FlushTo(zap.NewNop())
+		caddy.UnbufferDefaultLogger(log)
+	}()
+	// Without a name this looks for a Caddyfile here; none is no error.
+	config, file, adapter, err := caddycmd.LoadConfig(c.config, c.adapter)
 	if err != nil {
-		return "", err
-	}
-	name := strings.ToLower(filepath.Base(file))
-	if adapter == "" && (strings.HasPrefix(name, "caddyfile") || filepath.Ext(name) == ".caddyfile") {
-		adapter = "caddyfile"
-	}
-	if adapter != "" {
-		known := caddyconfig.GetAdapter(adapter)
-		if known == nil {
-			return "", usagef("--adapter: %q is not known", adapter)
-		}
-		if config, _, err = known.Adapt(config, map[string]any{"filename": file}); err != nil {
-			return "", err
-		}
+		return "", fmt.Errorf("finding the admin API: %w", err)
 	}
 	return caddycmd.DetermineAdminAPIAddress("", config, file, adapter)
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // The groups of commands.
-const offline, online = "offline", "online"
+const starting, offline, online = "starting", "offline", "online"
 
 // reference is the link at the end of every command's help.
 const reference = "https://github.com/mapsedge/caddy-maps/blob/main/docs/reference.md#commands"
@@ -28,21 +28,24 @@ func init() {
 		Long: `
 Offline commands work on files. Server commands ask a running server through its
 admin API, at --address, or where --config or the Caddyfile of this directory says,
-or at localhost:2019. The exit code is 2 for a mistake on the command line, and 1
-for any other failure.
+or at localhost:2019.
+
+The exit code is 2 for a mistake on the command line, and 1 for any other failure.
+With --json, commands print JSON. Progress and errors go to standard error.
 
 For completion of commands and flags, run "source <(caddy completion bash)";
 "caddy completion --help" lists other shells.`,
 		CobraFunc: func(cmd *cobra.Command) {
 			cmd.Use, cmd.DisableFlagsInUseLine = cmd.Name(), true // or the usage is "caddy maps  [flags]"
 			cmd.SetHelpTemplate(cmd.HelpTemplate() + "\nReference of caddy-maps: " + reference + "\n")
-			cmd.AddGroup(&cobra.Group{ID: offline, Title: "Offline commands:"},
+			cmd.AddGroup(&cobra.Group{ID: starting, Title: "Start here:"},
+				&cobra.Group{ID: offline, Title: "Offline commands:"},
 				&cobra.Group{ID: online, Title: "Server commands:"})
 			all := make([]*cobra.Command, 0, len(subcommands))
 			for _, sub := range subcommands {
 				sub := sub()
 				switch {
-				case sub.GroupID != "": // it has subcommands
+				case sub.GroupID != "": // it says so
 				case sub.Flags().Lookup("address") != nil:
 					sub.GroupID = online
 				default:

@@ -108,7 +108,7 @@ func checkBase(base string) error {
 	where, err := url.Parse(base)
 	if err != nil || where.Host == "" || where.Scheme != "http" && where.Scheme != "https" ||
 		where.RawQuery != "" || where.Fragment != "" {
-		return errors.New("--base: must be the address that the site has in a browser, such as https://maps.example.com")
+		return usagef("--base: must be the address that the site has in a browser, such as https://maps.example.com")
 	}
 	return nil
 }

@@ -36,11 +36,11 @@ Stop the servers of both stores first, and start servers on the target only afte
 the copy. In a connection string, a password is a placeholder ({env.NAME} or
 {file./path}), or comes from PGPASSWORD or the password file.`,
 		Example: `  caddy maps copy-store --from sqlite:/var/lib/maps/accounts.db --to 'postgres:{env.MAPS_DATABASE_URL}'`,
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := untilInterrupt(cmd.Context())
 			defer stop()
-			show := newProgress(cmd.ErrOrStderr())
+			show := newProgress(cmd.ErrOrStderr(), map[string]float64{"copying": 1, "comparing": 1})
 			counts, err := copyStore(ctx, from, to, show.update)
 			show.end()
 			if err != nil {
@@ -108,5 +108,5 @@ func openStore(ctx context.Context, name string, exists bool) (*store.Store, err
 		defer cancel()
 		return module.Open(ctx, zap.NewNop())
 	}
-	return nil, errors.New("must be sqlite:FILE or postgres:CONNECTION-STRING")
+	return nil, usagef("must be sqlite:FILE or postgres:CONNECTION-STRING")
 }

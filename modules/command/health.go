@@ -23,7 +23,7 @@ Asks the running server about its store and regions, prints a line for each, and
 fails where maps_health would answer 503. Use it as a container's health check.`,
 		Example: `  caddy maps health --config /etc/caddy-maps/Caddyfile
   caddy maps health --address localhost:2019`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var status app.Status
 			if err := client.do(http.MethodGet, "/maps/status", nil, &status); err != nil {

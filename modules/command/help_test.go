@@ -3,6 +3,9 @@ package command_test
 import (
 	"strings"
 	"testing"
+
+	caddycmd "github.com/caddyserver/caddy/v2/cmd"
+	"github.com/spf13/cobra"
 )
 
 func TestHelp(t *testing.T) {
@@ -16,7 +19,7 @@ func TestHelp(t *testing.T) {
 	for _, args := range [][]string{nil, {"help"}, {"--help"}} {
 		text, _, err := run(t, "", args...)
 		for _, part := range []string{
-			"/docs/reference.md#commands", "caddy completion", "Offline commands:\n  build ", "Server commands:\n  accounts ",
+			"/docs/reference.md#commands", "caddy completion", "Start here:\n  serve ", "Offline commands:\n  build ", "Server commands:\n  accounts ",
 		} {
 			if err != nil || !strings.Contains(text, part) {
 				t.Errorf("%q: %v: no %s in\n%s", args, err, part, text)
@@ -32,6 +35,22 @@ func TestHelp(t *testing.T) {
 	if text, _, err := run(t, "", "help", "accounts", "create"); err != nil || !strings.Contains(text, "--scopes") {
 		t.Errorf("%v: %s", err, text)
 	}
+	var check func(cmd *cobra.Command)
+	check = func(cmd *cobra.Command) {
+		for _, sub := range cmd.Commands() {
+			if sub.Hidden {
+				continue
+			}
+			prints := sub.Name() != "serve" && !sub.HasSubCommands()
+			if sub.Example == "" || sub.Long == "" || prints && sub.Flags().Lookup("json") == nil {
+				t.Errorf("%s has no example, no description or no --json", sub.CommandPath())
+			}
+			check(sub)
+		}
+	}
+	maps := &cobra.Command{Use: "maps"}
+	caddycmd.Commands()["maps"].CobraFunc(maps)
+	check(maps)
 	if text, _, err := run(t, "", "reverse", "39.1", "-75.5", "-h"); err != nil || !strings.Contains(text, "--size") {
 		t.Errorf("%v: %s", err, text)
 	}

@@ -49,6 +49,11 @@ one that has no drive is reported while the others go on.`,
 			if !(o.maxRadius > 0) {
 				return usagef("--max-radius: %v is not a positive number of metres", o.maxRadius)
 			}
+			given := cmd.Flags().Changed
+			o.radiusGiven, o.detailsGiven, o.profileGiven = given("radius"), given("details"), given("profile")
+			if err := checkRadius(o.radius, o.maxRadius); o.radiusGiven && err != nil {
+				return usagef("--%w", err)
+			}
 			var err error
 			if o.profile, err = parseProfile(o.profileName); err != nil {
 				return usageError{err}
@@ -58,8 +63,6 @@ one that has no drive is reported while the others go on.`,
 					return err // before the first trace is matched
 				}
 			}
-			given := cmd.Flags().Changed
-			o.radiusGiven, o.detailsGiven, o.profileGiven = given("radius"), given("details"), given("profile")
 			file, err := region.Open(args[0])
 			if err != nil {
 				return err
@@ -122,6 +125,13 @@ func parseProfile(name string) (matching.Profile, error) {
 	return profile, nil
 }
 
+func checkRadius(radius, limit float64) error {
+	if !(radius > 0 && radius <= limit) {
+		return fmt.Errorf("radius: must be a number of metres, more than 0 and at most %v", limit)
+	}
+	return nil
+}
+
 // matchAll matches traces one after another and prints their drives.
 func (o *matchOptions) matchAll(ctx context.Context, cmd *cobra.Command, m matching.Matcher, names []string) error {
 	if len(names) == 1 {
@@ -132,7 +142,7 @@ func (o *matchOptions) matchAll(ctx context.Context, cmd *cobra.Command, m match
 		_, err = cmd.OutOrStdout().Write(append(feature, '\n'))
 		return err
 	}
-	show := newProgress(cmd.ErrOrStderr())
+	show := newProgress(cmd.ErrOrStderr(), nil)
 	defer show.end()
 	failed := 0
 	for i, name := range names {
@@ -183,8 +193,8 @@ func (o *matchOptions) match(ctx context.Context, stdin io.Reader, m matching.Ma
 	if doc.Radius != nil && !o.radiusGiven {
 		radius = *doc.Radius
 	}
-	if !(radius > 0 && radius <= o.maxRadius) {
-		return nil, fmt.Errorf("radius: must be a number of metres, more than 0 and at most %v", o.maxRadius)
+	if err := checkRadius(radius, o.maxRadius); err != nil {
+		return nil, err
 	}
 	if doc.Details != nil && !o.detailsGiven {
 		details = *doc.Details

@@ -65,12 +65,23 @@ var mistypedCommands = map[string]string{
 	"maps match text.region text.region nope.gpx":             "Error: stat nope.gpx: no such file or directory",
 	"maps backup":                                             "Error: name the file to write: caddy maps backup FILE",
 	"maps usage --organization a --csv --json":                "Error: --csv and --json exclude each other",
+	"maps build x.osm.pbf --output=":                          "Error: --output: must not be empty",
+	"maps match text.region text.region --radius -1":          "Error: --radius: must be a number of metres, more than 0 and at most 100",
+	"maps match text.region text.region --radius far":         `Error: --radius: "far" is not a number`,
+	"maps reverse text.region 39.1 -75.5 --size few":          `Error: --size: "few" is not a whole number`,
+	"maps version twice":                                      `Error: no arguments are expected, got "twice"`,
+	"maps --verbose":                                          "Error: unknown flag: --verbose",
+	"maps copy-store --from accounts.db --to postgres:x":      "Error: --from: must be sqlite:FILE or postgres:CONNECTION-STRING",
+	"maps user-token --organization a --console --base x":     "Error: --base: must be the address that the site has in a browser, such as https://maps.example.com",
+	"maps health --adapter caddyfile":                         "Error: --adapter: needs --config",
+	"maps serve text.region --domain https://example.com":     `Error: --domain: "https://example.com" is not a name like maps.example.com`,
+	"maps serve text.region --listen localhost:http":          `Error: --listen: "localhost:http" is not an address like 127.0.0.1:8080`,
 	"maps serve":                            "Error: at least one extract or region file is needed; https://download.geofabrik.de has extracts",
 	"maps serve text.osm.pbf --listen 8080": `Error: --listen: "8080" is not an address like 127.0.0.1:8080`,
 	"maps user-token --organization acme --address 127.0.0.1:9": "Error: no server answers at 127.0.0.1:9; is it running? " +
 		"--address and --config name another one",
-	"maps rotate-keys --config missing": "Error: finding the admin API: open missing: no such file or directory",
-	"maps rotate-keys --config Broken --adapter caddyfile": "Error: finding the admin API: parsing caddyfile tokens for " +
+	"maps rotate-keys --config missing": "Error: finding the admin API: reading config from file: open missing: no such file or directory",
+	"maps rotate-keys --config Broken --adapter caddyfile": "Error: finding the admin API: adapting config using caddyfile: parsing caddyfile tokens for " +
 		"'maps': access_token_ttl: 720h is not between 1s and 24h, at Broken:3",
 	"validate --config Broken --adapter caddyfile": `"adapting config using caddyfile: parsing caddyfile tokens for 'maps': access_token_ttl: 720h ` +
 		`is not between 1s and 24h, at Broken:3"}`,
@@ -133,6 +144,9 @@ func TestMistakesOnCommandLine(t *testing.T) {
 				got = message
 			}
 			got = strings.ReplaceAll(got, dir, "DIR")
+			if last := lines[len(lines)-1]; strings.HasPrefix(last, "Error: ") && len(lines) > 1 {
+				t.Errorf("more than the error: %q", lines)
+			}
 			if strings.ContainsAny(got, "<>") {
 				t.Errorf("the error has an angle bracket: %s", got)
 			}

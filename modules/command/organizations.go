@@ -22,7 +22,7 @@ func newOrganizationsCmd() *cobra.Command {
 Asks the running server for all organizations that have accounts, with the number of
 active, suspended and revoked ones.`,
 		Example: `  caddy maps organizations`,
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := readPages[account.Organization](&client, "/maps/organizations", url.Values{"limit": {"200"}})
 			if err != nil {

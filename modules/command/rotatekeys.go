@@ -27,7 +27,7 @@ access and user token of the old ones ends, on other servers within a second.
 Refresh tokens stay valid.`,
 		Example: `  caddy maps rotate-keys
   caddy maps rotate-keys --revoke-old`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			question := struct {
 				RevokeOld bool `json:"revokeOld,omitempty"`

@@ -38,8 +38,9 @@ type serve struct {
 func newServeCmd() *cobra.Command {
 	var s serve
 	cmd := &cobra.Command{
-		Use:   "serve <extract or region>...",
-		Short: "Serves maps without a configuration file",
+		Use:     "serve <extract or region>...",
+		GroupID: starting,
+		Short:   "Serves maps without a configuration file",
 		Long: `
 Compiles OpenStreetMap extracts that are newer than their region files, and serves
 all that the directive maps_service serves: the map, reverse geocoding, map
@@ -67,6 +68,9 @@ localhost:2019.`,
 			s.sources = sources
 			if s.domain != "" && cmd.Flags().Changed("listen") {
 				return usagef("--listen and --domain exclude each other: a domain is served on the ports 80 and 443")
+			}
+			if cmd.Flags().Changed("domain") && !hostName.MatchString(s.domain) {
+				return usagef("--domain: %q is not a name like maps.example.com", s.domain)
 			}
 			return s.run(cmd)
 		},
@@ -221,12 +225,18 @@ const localLimits = `
 		limit tiles_account 20000 1s
 		limit tokens 20000 1s`
 
+// hostName matches names of hosts, which are parts of the configuration.
+var hostName = regexp.MustCompile(`^[\pL\pN-]+(\.[\pL\pN-]+)*$`)
+
 // caddyfile returns the configuration. guest is the account of visitors, or empty.
 func (s *serve) caddyfile(files []string, guest string) (string, error) {
 	address, bind, servers, options := s.domain, "", "", ""
 	if s.domain == "" {
 		host, port, err := net.SplitHostPort(s.listen)
-		if err != nil {
+		if err == nil {
+			_, err = strconv.ParseUint(port, 10, 16)
+		}
+		if err != nil || host != "" && net.ParseIP(host) == nil && !hostName.MatchString(host) {
 			return "", usagef("--listen: %q is not an address like 127.0.0.1:8080", s.listen)
 		}
 		address = "http://:" + port

@@ -41,7 +41,7 @@ one before; clients draw higher zooms from the highest.`,
 				return err
 			}
 			defer file.Release()
-			show := newProgress(cmd.ErrOrStderr())
+			show := newProgress(cmd.ErrOrStderr(), nil)
 			name := filepath.Base(args[0])
 			tiles, err := pmtiles.Export(ctx, file, pmtiles.ExportOptions{
 				Output: output, Name: strings.TrimSuffix(name, filepath.Ext(name)), MaxZoom: uint8(maxZoom),

@@ -31,7 +31,7 @@ and units, by span, account and scope. All times are UTC.
 What is counted: docs/run/limits.md`,
 		Example: `  caddy maps usage --organization acme
   caddy maps usage --organization acme --step month --from 2026-01-01 --to 2026-07-01 --csv`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			query := url.Values{"limit": {"1000"}}
 			for _, name := range usageParameters {
@@ -60,6 +60,10 @@ What is counted: docs/run/limits.md`,
 				}
 				if err := write(cmd.OutOrStdout(), page.Data, first); err != nil {
 					return err
+				}
+				if first && len(page.Data) == 0 {
+					fmt.Fprintf(cmd.ErrOrStderr(), "There is no organization %q, or it has no such usage.\n",
+						query.Get("organization"))
 				}
 				if page.NextCursor == nil {
 					break

@@ -33,7 +33,7 @@ With --console it prints a link to the console with the token in it. The site is
 the first in the running configuration with maps_console, or --base.`,
 		Example: `  caddy maps user-token --organization acme --ttl 8h
   caddy maps user-token --organization acme --console --base https://maps.example.com`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch lifetime, err := caddy.ParseDuration(ttl); {
 			case err != nil:

@@ -27,7 +27,7 @@ region files and stores that it reads. The version of a running server is at GET
 /maps/status of its admin API.`,
 		Example: `  caddy maps version
   caddy maps version --json`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			v := thisVersion()
 			if asJSON {
