@@ -195,6 +195,20 @@ func TestAccountCommands(t *testing.T) {
 		!strings.Contains(failure, "did you mean weather-office?") {
 		t.Errorf("%s%s", out, failure)
 	}
+	for args, note := range map[string]string{
+		"usage --organization weather-offcie":                          "The organization \"weather-offcie\" has no accounts; did you mean \"weather-office\"?\n",
+		"accounts list --organization weather-offcie":                  "The organization \"weather-offcie\" has no accounts; did you mean \"weather-office\"?\n",
+		"usage --organization zzz --json":                              "The organization \"zzz\" has no accounts\n",
+		"usage --organization weather-office":                          "",
+		"accounts list --organization weather-office --status REVOKED": "",
+	} {
+		cmd := s.command(t.Context(), strings.Fields("maps "+args+" --address "+s.admin)...)
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		if _, err := cmd.Output(); err != nil || stderr.String() != note {
+			t.Errorf("%s: %v\n got %swant %s", args, err, &stderr, note)
+		}
+	}
 	if out, _ := run("user-token", "--organization", "weather-office"); strings.Count(out, ".") != 2 {
 		t.Error("no token of an organization with accounts")
 	} else {

@@ -68,7 +68,7 @@ func (a *accounts) list() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			names := []string{organization}
 			if !cmd.Flags().Changed("organization") {
-				all, err := readPages[account.Organization](&a.client, "/maps/organizations", url.Values{"limit": {"200"}})
+				all, err := readOrganizations(&a.client)
 				if err != nil {
 					return err
 				}
@@ -88,6 +88,11 @@ func (a *accounts) list() *cobra.Command {
 					return err
 				}
 				found = append(found, more...)
+			}
+			if len(found) == 0 && cmd.Flags().Changed("organization") {
+				if err := noteUnknown(cmd.ErrOrStderr(), &a.client, organization); err != nil {
+					return err
+				}
 			}
 			if a.asJSON {
 				return printJSON(cmd.OutOrStdout(), found)

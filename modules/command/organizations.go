@@ -2,12 +2,14 @@ package command
 
 import (
 	"fmt"
+	"io"
 	"net/url"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mapsedge/caddy-maps/internal/access/account"
+	"github.com/mapsedge/caddy-maps/internal/base/text"
 )
 
 func init() { subcommands = append(subcommands, newOrganizationsCmd) }
@@ -24,7 +26,7 @@ active, suspended and revoked ones.`,
 		Example: `  caddy maps organizations`,
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			all, err := readPages[account.Organization](&client, "/maps/organizations", url.Values{"limit": {"200"}})
+			all, err := readOrganizations(&client)
 			if err != nil {
 				return err
 			}
@@ -42,4 +44,29 @@ active, suspended and revoked ones.`,
 	client.addFlags(cmd)
 	addJSON(cmd, &asJSON)
 	return cmd
+}
+
+// readOrganizations returns all organizations that have accounts.
+func readOrganizations(client *adminClient) ([]account.Organization, error) {
+	return readPages[account.Organization](client, "/maps/organizations", url.Values{"limit": {"200"}})
+}
+
+// noteUnknown says why a list is empty if the organization has no accounts: its name may be mistyped.
+func noteUnknown(out io.Writer, client *adminClient, name string) error {
+	all, err := readOrganizations(client)
+	if err != nil {
+		return err
+	}
+	names := make([]string, len(all))
+	for i, o := range all {
+		if names[i] = o.Name; o.Name == name {
+			return nil
+		}
+	}
+	note := fmt.Sprintf("The organization %q has no accounts", name)
+	if meant, ok := text.Closest(name, names); ok {
+		note += fmt.Sprintf("; did you mean %q?", meant)
+	}
+	_, err = fmt.Fprintln(out, note)
+	return err
 }

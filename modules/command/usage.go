@@ -62,8 +62,9 @@ What is counted: docs/run/limits.md`,
 					return err
 				}
 				if first && len(page.Data) == 0 {
-					fmt.Fprintf(cmd.ErrOrStderr(), "There is no organization %q, or it has no such usage.\n",
-						query.Get("organization"))
+					if err := noteUnknown(cmd.ErrOrStderr(), &client, query.Get("organization")); err != nil {
+						return err
+					}
 				}
 				if page.NextCursor == nil {
 					break

@@ -45,7 +45,7 @@ func TestUsage(t *testing.T) {
 		t.Helper()
 		line := append([]string{"usage", "--address", s.Admin, "--organization", "acme & co"}, args...)
 		out, errs, err := run(t, "", line...)
-		if none := strings.Contains(errs, `no organization "acme & co"`); errs != "" && !none || none != strings.Contains(
+		if none := strings.Contains(errs, `The organization "acme & co" has no accounts`); errs != "" && !none || none != strings.Contains(
 			strings.Join(args, " "), "--to 2020-01-01") {
 			t.Errorf("%q on standard error", errs)
 		}
