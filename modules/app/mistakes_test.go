@@ -322,7 +322,7 @@ func TestMistakesFoundWhenLoading(t *testing.T) {
 			t.Errorf("%s: %s", maps, got)
 		}
 	}
-	// JSON has no lines, whatever this process has adapted.
+	// JSON has no lines, and the Caddyfiles that this process has adapted are of other tests.
 	if err := validate(`{"issuer":"{env.MAPS_TEST_MISSING}"}`); strings.Contains(complaint(t, err), " at ") {
 		t.Error(err)
 	}

@@ -42,7 +42,7 @@ func TestBrowserSession(t *testing.T) {
 	const ready = "document.documentElement.dataset.ready"
 	playground := func(fragment, says string) {
 		t.Helper()
-		tab.Go(w.URL + "/docs/") // another fragment alone would not load the page again
+		tab.Go(w.URL + "/docs/") // only another fragment would not load the page again
 		tab.Go(w.URL + "/playground/" + fragment)
 		tab.Wait("the map", ready+` && document.querySelector(".leaflet-tile-loaded")`)
 		waitFor(tab, "#access", says)
