@@ -3,8 +3,8 @@ package matching
 import (
 	"encoding/json"
 	"slices"
-	"strings"
 
+	"github.com/mapsedge/caddy-maps/internal/base/text"
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
@@ -53,11 +53,7 @@ func (o *offer) String() string {
 	for i, profile := range o.profiles {
 		names[i] = profile.String()
 	}
-	last := len(names) - 1
-	if last == 0 {
-		return names[0]
-	}
-	return strings.Join(names[:last], ", ") + " or " + names[last]
+	return text.OrList(names)
 }
 
 // find returns the index of a profile.

@@ -103,9 +103,12 @@ func inJSON(t reflect.Type) string {
 // modules that there are.
 func checkGuests(path, tag string, field any) error {
 	keys, err := caddy.ParseStructTag(tag)
+	if err != nil {
+		return err
+	}
 	key, namespace := keys["inline_key"], keys["namespace"]
-	if err != nil || key == "" {
-		return nil //nolint:nilerr // a tag of something else
+	if key == "" {
+		return nil
 	}
 	guests := make(map[string]json.RawMessage)
 	switch raw := field.(type) {

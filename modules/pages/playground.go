@@ -16,6 +16,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/access/credential"
 	"github.com/mapsedge/caddy-maps/internal/matching"
+	"github.com/mapsedge/caddy-maps/internal/web/admission"
 	"github.com/mapsedge/caddy-maps/internal/web/request"
 	"github.com/mapsedge/caddy-maps/modules/app"
 	"github.com/mapsedge/caddy-maps/modules/options"
@@ -53,7 +54,7 @@ type Playground struct {
 
 	prefix request.Prefix
 	page   *page
-	guests *window
+	guests *admission.Rates // of tokens for anonymous visitors, by client network
 	app    *app.App
 	logger *zap.Logger
 }
@@ -98,7 +99,7 @@ func (p *Playground) Provision(ctx caddy.Context) (err error) {
 		return err
 	}
 	p.app.ShowTiles(ctx, cmp.Or(p.Tiles, defaultTiles))
-	p.guests = newWindow(time.Now)
+	p.guests = admission.NewRates(guestTokens, time.Minute)
 	p.page, err = p.makePage(region.Name())
 	return err
 }

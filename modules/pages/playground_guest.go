@@ -27,6 +27,9 @@ var (
 	reasonTooMany  = app.NewReason("too many guests of one address", app.PlaygroundHandler)
 )
 
+// guestTokens is how many tokens a client network gets in a minute. A page needs one in eleven minutes.
+const guestTokens = 30
+
 // guestScopes returns the scopes that the page uses.
 func guestScopes() account.ScopeSet {
 	return account.ScopeTile.Set() | account.ScopeDirection.Set() | account.ScopeReverseGeocoding.Set() |
@@ -62,8 +65,8 @@ func (p *Playground) serveGuest(w http.ResponseWriter, r *http.Request) {
 		p.refuse(w, r, reasonOrigin, apierror.Forbidden("tokens for guests are for the page of this server alone"))
 		return
 	}
-	if wait := p.guests.take(app.ClientNetwork(r.Context())); wait > 0 {
-		p.refuse(w, r, reasonTooMany, apierror.TooManyRequests("too many tokens for this address", wait))
+	if rate := p.guests.Take(app.ClientNetwork(r.Context()), 1); !rate.Allowed {
+		p.refuse(w, r, reasonTooMany, apierror.TooManyRequests("too many tokens for this address", rate.Retry))
 		return
 	}
 	tokens, err := p.mint(r.Context())

@@ -2,7 +2,6 @@ package service
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -56,7 +55,7 @@ func (*Errors) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.
 		answer.Allow = []string{given}
 	}
 	if status == http.StatusTooManyRequests {
-		explainLimit(w, r)
+		openToPages(w.Header())
 	}
 	styleOf(r).Write(w, answer)
 	return nil
@@ -82,16 +81,6 @@ func styleOf(r *http.Request) apierror.Style {
 		return apierror.OAuth
 	}
 	return apierror.Platform
-}
-
-// explainLimit adds to a 429 which limit of github.com/mholt/caddy-ratelimit has refused the request.
-func explainLimit(w http.ResponseWriter, r *http.Request) {
-	openToPages(w.Header())
-	repl, _ := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
-	zone, _ := repl.GetString("http.rate_limit.exceeded.name")
-	if retry := w.Header().Get("Retry-After"); zone != "" && retry != "" {
-		w.Header().Set("RateLimit", fmt.Sprintf("%q;r=0;t=%s", zone, retry))
-	}
 }
 
 // openToPages lets pages of any origin read when to try again, unless maps_auth has said which may. The response holds

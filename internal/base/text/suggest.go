@@ -23,6 +23,15 @@ func DidYouMean(given string, known []string) string {
 	return list
 }
 
+// OrList joins words, at least one, with commas, and the last with "or": "car, bicycle or foot".
+func OrList(words []string) string {
+	last := len(words) - 1
+	if last == 0 {
+		return words[0]
+	}
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
+
 // Closest returns the known word that was probably meant. ok is false if none is close.
 func Closest(given string, known []string) (word string, ok bool) {
 	const far = 3

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mapsedge/caddy-maps/internal/base/text"
 	"github.com/mapsedge/caddy-maps/internal/web/admission"
 	"github.com/mapsedge/caddy-maps/internal/web/apierror"
 )
@@ -33,25 +34,16 @@ func ContentType(r *http.Request, accepted ...string) (media string, params map[
 		return "application/json", nil, nil
 	}
 	if media, params, err = mime.ParseMediaType(header); err != nil {
-		return refuse("Content-Type: is malformed; send %s", orList(accepted))
+		return refuse("Content-Type: is malformed; send %s", text.OrList(accepted))
 	}
 	if !slices.Contains(accepted, media) {
-		return refuse("Content-Type: %.80s is not accepted; send %s", media, orList(accepted))
+		return refuse("Content-Type: %.80s is not accepted; send %s", media, text.OrList(accepted))
 	}
 	if charset, has := params["charset"]; has && !strings.EqualFold(charset, "utf-8") &&
 		!strings.EqualFold(charset, "us-ascii") {
 		return refuse("Content-Type: charset %.40s is not accepted; send UTF-8", charset)
 	}
 	return media, params, nil
-}
-
-// orList joins words with commas, and the last with "or".
-func orList(words []string) string {
-	last := len(words) - 1
-	if last == 0 {
-		return words[0]
-	}
-	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
 const (
