@@ -186,6 +186,26 @@ func (g *Graph) run(edge uint32, first *BaseEdge) (last uint32, base *BaseEdge, 
 	return last, base, clamp(sum)
 }
 
+// LastBaseEdge returns the last base edge of an edge.
+func (g *Graph) LastBaseEdge(edge uint32) uint32 {
+	last, _, _ := g.run(edge, g.baseEdges.At(int(edge)))
+	return last
+}
+
+// EdgeWith returns the edge that a base edge is part of, or false if the mode may not travel it.
+func (g *Graph) EdgeWith(base uint32) (edge uint32, ok bool) {
+	for edge = base; ; edge-- {
+		switch f := g.baseEdges.At(int(edge)).Flags; {
+		case f&g.open == 0:
+			return 0, false
+		case f&g.begins != 0:
+			return edge, true
+		case edge == 0 || base-edge > MaxShape:
+			g.corrupt("an edge has no beginning")
+		}
+	}
+}
+
 // Speed returns the free speed of a state's arc in km/h.
 func (g *Graph) Speed(state uint32) uint8 {
 	edge, forward := g.EdgeOf(state)

@@ -26,7 +26,7 @@ func NewModel(c Costs) *Model { return &Model{c} }
 
 // Arcs returns the costs of an edge in both directions, noWay where it is closed. controls are those of the edge's
 // shape, which has some points.
-func (m *Model) Arcs(e *roadgraph.Edge, controls []roadgraph.Control, points int) (costs [2]Cost) {
+func (m *Model) Arcs(g *roadgraph.Graph, number uint32, e *roadgraph.Edge, controls []roadgraph.Control, points int) (costs [2]Cost) {
 	for i, open := range [2]roadgraph.Flags{roadgraph.Forward, roadgraph.Backward} {
 		if costs[i] = noWay; e.Flags.Has(open) {
 			costs[i] = (e.Arcs[i].Duration + 50) / 100

@@ -22,7 +22,7 @@ const (
 
 // Sections are the sections of one mode.
 type Sections struct {
-	Boundary string // of BoundaryArc, sorted by the leaf cell that they enter
+	Boundary string // of BoundaryArc, by the leaf cell that they enter, then by state
 	Cells    string // of Cell, by level, then number; one more than there are
 	Arcs     string // of uint32: the entries and exits of cells, as indexes into Boundary
 	Weights  string // of uint16: the matrices of cells, by row

@@ -1,0 +1,292 @@
+package routing
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"github.com/mapsedge/caddy-maps/internal/base/heap"
+)
+
+// metric is an overlay with costs. It is safe for concurrent use.
+type metric struct {
+	*Overlay
+	matrices source
+	leafs    leafCache
+}
+
+func newMetric(o *Overlay, matrices source, model *Model, cacheBytes int64) *metric {
+	return &metric{o, matrices,
+		leafCache{overlay: o, model: model, limit: cacheBytes, cells: make([]atomic.Pointer[leaf], o.NumLeaves())}}
+}
+
+// end is a place where a route may begin or end: on a state's arc.
+type end struct {
+	state  uint32
+	leaf   uint32  // of an origin, the one in which the state ends; of a destination, that in which it begins
+	at     float64 // metres from the beginning of the arc
+	cost   Cost    // from an origin to the end of the arc; to a destination from its beginning
+	length uint32  // of the same part, in centimetres
+}
+
+// maxEnds is how many ends a place has at most: one for each direction of its road.
+const maxEnds = 2
+
+// half is the search from the origin or, in reverse, from the destination. First it searches the leaf cells of the ends,
+// then the overlay.
+type half struct {
+	reverse bool
+	ends    []end
+	cells   [maxEnds][Levels]uint32 // of the ends, by level
+	leaves  [maxEnds]*leaf
+	local   [maxEnds]local
+	labels  labels
+	heap    heap.Heap[uint32]
+	buffer  []Cost
+	arcs    []uint32 // that have been settled, if keep is set
+	keep    bool
+}
+
+// in reports whether a cell of a level has one of the ends.
+func (h *half) in(level int, cell uint32) bool {
+	for i := range h.ends {
+		if h.cells[i][level] == cell {
+			return true
+		}
+	}
+	return false
+}
+
+// reach labels a boundary arc.
+func (h *half) reach(arc, before uint32, cost Cost, length uint32) {
+	if l := h.labels.at(arc); cost < l.cost {
+		l.cost, l.before, l.length = cost, before, length
+		h.heap.Push(float64(cost), arc)
+	}
+}
+
+// Search finds routes on a metric. It may be used again, by one goroutine at a time.
+type Search struct {
+	m              *metric
+	origin, target half
+	builder        leafBuilder
+	inners         [Levels]inner
+	local          local
+	hops           [Levels][]uint32
+	meter          Meter
+	work           int64
+}
+
+// meterStep is the work between two calls of the meter.
+const meterStep = 1024
+
+// spend counts work, in settled arcs.
+func (s *Search) spend(work int64) error {
+	if s.work += work; s.work < meterStep || s.meter == nil {
+		return nil
+	}
+	err := s.meter.Spend(s.work)
+	s.work = 0
+	return err
+}
+
+// begin searches the leaf cells of the ends, and labels the arcs at their borders.
+func (s *Search) begin(h *half, reverse bool, ends []end) error {
+	h.reverse, h.ends = reverse, ends
+	h.labels.reset(s.m.boundary.Len())
+	h.heap, h.arcs = h.heap[:0], h.arcs[:0]
+	for i := range ends {
+		e := &ends[i]
+		h.cells[i][0] = e.leaf
+		copy(h.cells[i][1:], s.m.leaves.At(int(e.leaf)).Parents[:])
+		c := s.m.leafs.get(e.leaf, &s.builder)
+		l := &h.local[i]
+		h.leaves[i] = c
+		l.reset(len(c.states))
+		at, ok := c.find(e.state)
+		if !ok {
+			continue
+		}
+		if err := s.spend(int64(len(c.states))); err != nil {
+			return err
+		}
+		b := s.m.borderOf(int(e.leaf))
+		if reverse {
+			l.relax(at, noState, e.cost)
+			l.runBack(c)
+			h.border(c, l, c.entries, b.entries, e.length)
+			if k := slices.Index(c.exits, at); k >= 0 { // the arc itself leaves the cell
+				h.reach(b.exits[k], noState, e.cost, e.length)
+			}
+			continue
+		}
+		for _, t := range c.forward.of(at) {
+			l.relax(t.to, noState, e.cost+t.cost)
+		}
+		l.run(c)
+		h.border(c, l, c.exits, b.exits, e.length)
+	}
+	return nil
+}
+
+// border labels the arcs at the border of a leaf cell that a local search has reached.
+func (h *half) border(c *leaf, l *local, at, arcs []uint32, length uint32) {
+	for k, i := range at {
+		if l.costs[i] == noWay {
+			continue
+		}
+		sum := length
+		for j := i; ; {
+			if h.reverse {
+				if l.before[j] == noState {
+					break
+				}
+				sum += c.lengths[j]
+				j = l.before[j]
+			} else {
+				if j = l.before[j]; j == noState {
+					break
+				}
+				sum += c.lengths[j]
+			}
+		}
+		h.reach(arcs[k], noState, l.costs[i], sum)
+	}
+}
+
+// passed returns the level of the cell that a route passes at a leaf cell: the greatest without an end of the halves.
+func (s *Search) passed(leaf uint32, a, b *half) int {
+	p := &s.m.leaves.At(int(leaf)).Parents
+	for level := Levels - 1; level > 0; level-- {
+		if cell := p[level-1]; !a.in(level, cell) && !b.in(level, cell) {
+			return level
+		}
+	}
+	return 0
+}
+
+// settle takes the nearest arc of a half and follows the row or the column of the cell behind it. other is the half that
+// decides with it how large that cell is. It returns noState for an arc that has been settled.
+func (s *Search) settle(h, other *half) (arc uint32) {
+	e := h.heap.Pop()
+	l := h.labels.at(e.Value)
+	if l.settled {
+		return noState
+	}
+	l.settled = true
+	from := *l
+	if h.keep {
+		h.arcs = append(h.arcs, e.Value)
+	}
+	b := s.m.boundary.At(int(e.Value))
+	leaf := b.To
+	if h.reverse {
+		leaf = b.From
+	}
+	cell := s.m.cellOf(s.passed(leaf, h, other), leaf)
+	border := s.m.borderOf(cell)
+	if h.reverse {
+		at := indexOf(border.exits, e.Value)
+		h.buffer = s.m.matrices.column(h.buffer[:0], cell, at, len(border.entries), len(border.exits))
+		for k, cost := range h.buffer {
+			if cost != noWay {
+				h.reach(border.entries[k], e.Value, from.cost+cost,
+					from.length+s.lengthOf(cell, k, at, len(border.exits)))
+			}
+		}
+		return e.Value
+	}
+	at := indexOf(border.entries, e.Value)
+	h.buffer = s.m.matrices.row(h.buffer[:0], cell, at, len(border.exits))
+	for k, cost := range h.buffer {
+		if cost != noWay {
+			h.reach(border.exits[k], e.Value, from.cost+cost, from.length+s.lengthOf(cell, at, k, len(border.exits)))
+		}
+	}
+	return e.Value
+}
+
+func (s *Search) lengthOf(cell, entry, exit, exits int) uint32 {
+	if lengths := s.m.matrices.lengthsOf(cell, entry, exits); lengths != nil {
+		return lengths[exit]
+	}
+	return 0
+}
+
+// found is the fastest route that a search has found.
+type found struct {
+	cost Cost // noWay if there is none
+	// Where the halves meet: at a boundary arc, or else inside the leaf cell of an origin, at a destination. Direct routes
+	// go from the one to the other on one arc.
+	arc            uint32 // noState if they meet in a leaf cell
+	origin, target int    // ends, if arc is noState
+	direct         bool
+}
+
+// run finds the fastest route between one of some origins and one of some destinations.
+func (s *Search) run(origins, targets []end) (found, error) {
+	best := found{cost: noWay, arc: noState}
+	if err := s.begin(&s.origin, false, origins); err != nil {
+		return best, err
+	}
+	if err := s.begin(&s.target, true, targets); err != nil {
+		return best, err
+	}
+	s.meetInside(&best)
+	f, b := &s.origin, &s.target
+	for len(f.heap) > 0 && len(b.heap) > 0 && f.heap[0].Key+b.heap[0].Key < float64(best.cost) {
+		h, other := f, b
+		if b.heap[0].Key < f.heap[0].Key {
+			h, other = b, f
+		}
+		arc := s.settle(h, other)
+		if arc == noState {
+			continue
+		}
+		if err := s.spend(1); err != nil {
+			return best, err
+		}
+		if there := other.labels.at(arc).cost; there != noWay {
+			if cost := h.labels.at(arc).cost + there; cost < best.cost {
+				best = found{cost: cost, arc: arc}
+			}
+		}
+	}
+	return best, nil
+}
+
+// meetInside finds the fastest route that stays in a leaf cell.
+func (s *Search) meetInside(best *found) {
+	for i := range s.origin.ends {
+		for k := range s.target.ends {
+			cost, direct := s.inside(i, &s.target.ends[k])
+			if cost < best.cost {
+				*best = found{cost, noState, i, k, direct}
+			}
+		}
+	}
+}
+
+// inside returns the cost of the fastest route from an origin to a destination inside the leaf cell of the origin, and
+// whether it is on one arc.
+func (s *Search) inside(origin int, t *end) (cost Cost, direct bool) {
+	o := &s.origin.ends[origin]
+	cost = noWay
+	c := s.origin.leaves[origin]
+	if at, ok := c.find(t.state); ok && t.leaf == o.leaf {
+		if before := s.origin.local[origin].costs[at]; before != noWay {
+			cost = before + t.cost
+		}
+	}
+	if s.m.Graph.ArcOf(o.state) == s.m.Graph.ArcOf(t.state) && t.at >= o.at {
+		whole := c.costs[mustFind(c, o.state)]
+		if along := max(t.cost+o.cost, whole) - whole; along <= cost {
+			return along, true
+		}
+	}
+	return cost, false
+}
+
+func mustFind(c *leaf, state uint32) uint32 {
+	i, _ := c.find(state)
+	return i
+}
