@@ -76,7 +76,7 @@ func (c *customizer) cell(level, cell int) {
 		}
 		return
 	}
-	l := c.builder.build(c.o, uint32(cell), c.model)
+	l := c.builder.build(c.o, uint32(cell), c.model, nil)
 	for i, entry := range l.entries {
 		c.local.reset(len(l.states))
 		c.local.relax(entry, noState, 0)
@@ -84,15 +84,15 @@ func (c *customizer) cell(level, cell int) {
 		for k, exit := range l.exits {
 			at := i*len(b.exits) + k
 			if costs[at] = c.local.costs[exit]; costs[at] != noWay {
-				lengths[at] = l.lengthTo(&c.local.before, exit)
+				lengths[at] = l.lengthTo(c.local.before, exit)
 			}
 		}
 	}
 }
 
 // lengthTo returns the length of the route to the beginning of a state.
-func (c *leaf) lengthTo(before *[]uint32, at uint32) (length uint32) {
-	for at = (*before)[at]; at != noState; at = (*before)[at] {
+func (c *leaf) lengthTo(before []uint32, at uint32) (length uint32) {
+	for at = before[at]; at != noState; at = before[at] {
 		length += c.lengths[at]
 	}
 	return length
@@ -284,24 +284,26 @@ func (l *labels) reset(arcs int) {
 	}
 }
 
-// leafCache keeps leaf cells of a metric in memory, up to a number of bytes.
+// leafCache keeps leaf cells of a metric in memory, up to leafBytes.
 type leafCache struct {
 	overlay *Overlay
 	model   *Model
-	limit   int64
 	cells   []atomic.Pointer[leaf]
 	bytes   atomic.Int64
 	hand    atomic.Uint32
 }
+
+// leafBytes is enough for all leaf cells of a federal state or a large city.
+const leafBytes = 128 << 20
 
 // get returns a leaf cell. It neither locks nor allocates if the cell is in memory.
 func (c *leafCache) get(number uint32, b *leafBuilder) *leaf {
 	if l := c.cells[number].Load(); l != nil {
 		return l
 	}
-	l := b.build(c.overlay, number, c.model)
+	l := b.build(c.overlay, number, c.model, nil)
 	if c.cells[number].CompareAndSwap(nil, l) {
-		for c.bytes.Add(l.bytes()); c.bytes.Load() > c.limit; {
+		for c.bytes.Add(l.bytes()); c.bytes.Load() > leafBytes; {
 			if old := c.cells[c.hand.Add(1)%uint32(len(c.cells))].Swap(nil); old != nil {
 				c.bytes.Add(-old.bytes())
 			}

@@ -79,9 +79,14 @@ type pair struct {
 	cost     Cost
 }
 
-// build makes a leaf cell.
-func (b *leafBuilder) build(o *Overlay, number uint32, m *Model) *leaf {
+// build makes a leaf cell. The edges in closed are closed.
+func (b *leafBuilder) build(o *Overlay, number uint32, m *Model, closed map[uint32]bool) *leaf {
 	b.readMembers(o, number, m)
+	for i := range b.members {
+		if closed[b.members[i].number] {
+			b.members[i].costs = [2]Cost{noWay, noWay}
+		}
+	}
 	c := &leaf{}
 	b.of = b.of[:0]
 	add := func(state uint32, of int, backward uint8) {

@@ -105,7 +105,7 @@ func (s *Search) unpackCell(p *path, level, cell int, entry, exit uint32, cost C
 		}
 		return
 	}
-	c := s.m.leafs.get(uint32(cell), &s.builder)
+	c := s.m.leaf(uint32(cell), &s.builder)
 	b := s.m.borderOf(cell)
 	t := c.treeFrom(indexOf(b.entries, entry), &s.local)
 	from := len(p.states)

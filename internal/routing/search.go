@@ -11,12 +11,22 @@ import (
 type metric struct {
 	*Overlay
 	matrices source
-	leafs    leafCache
+	cache    *leafCache
+	// closed is set for areas that routes must not enter.
+	closed *closed
 }
 
-func newMetric(o *Overlay, matrices source, model *Model, cacheBytes int64) *metric {
-	return &metric{o, matrices,
-		leafCache{overlay: o, model: model, limit: cacheBytes, cells: make([]atomic.Pointer[leaf], o.NumLeaves())}}
+func newMetric(o *Overlay, matrices source, model *Model) *metric {
+	return &metric{Overlay: o, matrices: matrices, cache: &leafCache{overlay: o, model: model,
+		cells: make([]atomic.Pointer[leaf], o.NumLeaves())}}
+}
+
+// leaf returns a leaf cell.
+func (m *metric) leaf(number uint32, b *leafBuilder) *leaf {
+	if m.closed != nil && m.closed.cells[0][number] {
+		return m.closed.leaf(m, number, b)
+	}
+	return m.cache.get(number, b)
 }
 
 // end is a place where a route may begin or end: on a state's arc.
@@ -28,17 +38,14 @@ type end struct {
 	length uint32  // of the same part, in centimetres
 }
 
-// maxEnds is how many ends a place has at most: one for each direction of its road.
-const maxEnds = 2
-
 // half is the search from the origin or, in reverse, from the destination. First it searches the leaf cells of the ends,
 // then the overlay.
 type half struct {
 	reverse bool
 	ends    []end
-	cells   [maxEnds][Levels]uint32 // of the ends, by level
-	leaves  [maxEnds]*leaf
-	local   [maxEnds]local
+	cells   [][Levels]uint32 // of the ends, by level
+	leaves  []*leaf
+	local   []local
 	labels  labels
 	heap    heap.Heap[uint32]
 	buffer  []Cost
@@ -94,11 +101,16 @@ func (s *Search) begin(h *half, reverse bool, ends []end) error {
 	h.reverse, h.ends = reverse, ends
 	h.labels.reset(s.m.boundary.Len())
 	h.heap, h.arcs = h.heap[:0], h.arcs[:0]
+	n := len(ends)
+	h.cells, h.leaves = slices.Grow(h.cells[:0], n)[:n], slices.Grow(h.leaves[:0], n)[:n]
+	for len(h.local) < n {
+		h.local = append(h.local, local{})
+	}
 	for i := range ends {
 		e := &ends[i]
 		h.cells[i][0] = e.leaf
 		copy(h.cells[i][1:], s.m.leaves.At(int(e.leaf)).Parents[:])
-		c := s.m.leafs.get(e.leaf, &s.builder)
+		c := s.m.leaf(e.leaf, &s.builder)
 		l := &h.local[i]
 		h.leaves[i] = c
 		l.reset(len(c.states))
@@ -157,7 +169,8 @@ func (h *half) border(c *leaf, l *local, at, arcs []uint32, length uint32) {
 func (s *Search) passed(leaf uint32, a, b *half) int {
 	p := &s.m.leaves.At(int(leaf)).Parents
 	for level := Levels - 1; level > 0; level-- {
-		if cell := p[level-1]; !a.in(level, cell) && !b.in(level, cell) {
+		cell := p[level-1]
+		if !a.in(level, cell) && !b.in(level, cell) && (s.m.closed == nil || !s.m.closed.cells[level][cell]) {
 			return level
 		}
 	}
@@ -278,15 +291,11 @@ func (s *Search) inside(origin int, t *end) (cost Cost, direct bool) {
 		}
 	}
 	if s.m.Graph.ArcOf(o.state) == s.m.Graph.ArcOf(t.state) && t.at >= o.at {
-		whole := c.costs[mustFind(c, o.state)]
-		if along := max(t.cost+o.cost, whole) - whole; along <= cost {
-			return along, true
+		if at, ok := c.find(o.state); ok {
+			if along := max(t.cost+o.cost, c.costs[at]) - c.costs[at]; along <= cost {
+				return along, true
+			}
 		}
 	}
 	return cost, false
-}
-
-func mustFind(c *leaf, state uint32) uint32 {
-	i, _ := c.find(state)
-	return i
 }
