@@ -19,6 +19,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler/osm"
 	"github.com/mapsedge/caddy-maps/internal/compiler/places"
 	"github.com/mapsedge/caddy-maps/internal/compiler/roads"
+	"github.com/mapsedge/caddy-maps/internal/compiler/routes"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
@@ -44,6 +45,8 @@ type Options struct {
 	Temp string
 	// NoMap leaves out the map, which vector tiles are rendered from.
 	NoMap bool
+	// NoRoutes leaves out what routes need beside the roads.
+	NoRoutes bool
 	// Progress, if set, is called with the progress of a stage: done of total bytes or steps, equal at the stage's end.
 	// Several goroutines call it, but never concurrently, and not after Build has returned.
 	Progress func(stage string, done, total int64)
@@ -138,9 +141,13 @@ func (o *Options) parts(dir *scratch.Dir) ([]part, error) {
 			c.Interpolations = int64(found.Interpolations.Len())
 		},
 	}, {
-		name: "roads", consumers: []osm.Consumer{network}, stages: 3,
+		name: "roads", consumers: []osm.Consumer{network}, stages: 5,
 		write: func(ctx context.Context, w *region.Writer, _ *osm.Extracts, bar *pipeline.Bar) error {
-			return network.Write(ctx, w, bar)
+			junctions, err := network.Write(ctx, w, bar)
+			if err != nil || o.NoRoutes {
+				return errors.Join(err, junctions.Free())
+			}
+			return routes.Write(ctx, w, dir, junctions, bar)
 		},
 		count: func(c *Counts) {
 			n := &network.Counts

@@ -40,18 +40,11 @@ func (b *body) align() error {
 // take appends a waiting section. It stops if ctx ends: sections may have gigabytes.
 func (b *body) take(ctx context.Context, s *SectionWriter) error {
 	s.offset = b.offset
+	if _, err := io.Copy(b, &untilEnd{ctx, bytes.NewReader(s.content())}); err != nil {
+		return err
+	}
 	if s.spool == nil {
-		if _, err := io.Copy(b, &untilEnd{ctx, bytes.NewReader(s.data)}); err != nil {
-			return err
-		}
 		return b.align()
-	}
-	r, err := s.spool.Reader()
-	if err != nil {
-		return err
-	}
-	if _, err := io.Copy(b, &untilEnd{ctx, r}); err != nil {
-		return err
 	}
 	return errors.Join(s.spool.Free(), b.align())
 }

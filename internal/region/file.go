@@ -32,7 +32,8 @@ type File struct {
 	mapped   mmap.MMap
 	header   header
 	entries  map[string]entry
-	checked  []uint32 // for each block, 1 if its CRC has been checked
+	apart    map[string][]byte // sections of a draft that are not in its file yet
+	checked  []uint32          // for each block, 1 if its CRC has been checked
 	refs     atomic.Int64
 	coverage View[uint32]
 }

@@ -3,7 +3,6 @@ package region
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -89,19 +88,12 @@ func TestHalfElement(t *testing.T) {
 // endingSpool is a spool of 64 MiB that ends a context when it is read.
 type endingSpool struct {
 	Spool
-	end  context.CancelFunc
-	read int
+	end context.CancelFunc
 }
 
-func (s *endingSpool) Reader() (io.Reader, error) { return s, nil }
-
-func (s *endingSpool) Read(p []byte) (int, error) {
+func (s *endingSpool) Bytes() []byte {
 	s.end()
-	if s.read >= 64<<20 {
-		return 0, io.EOF
-	}
-	s.read += len(p)
-	return len(p), nil
+	return make([]byte, 64<<20)
 }
 
 func (*endingSpool) Free() error { return nil }

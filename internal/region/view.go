@@ -30,7 +30,9 @@ func Section[T any](f *File, name string) (View[T], error) {
 			f.path, name, e.elemSize, unsafe.Sizeof(zero))
 	}
 	v := View[T]{file: f, start: e.offset - headerSize}
-	if e.count > 0 {
+	if raw, apart := f.apart[name]; apart && e.count > 0 {
+		v.data = unsafe.Slice((*T)(unsafe.Pointer(&raw[0])), e.count)
+	} else if e.count > 0 {
 		v.data = unsafe.Slice((*T)(unsafe.Pointer(&f.mapped[e.offset])), e.count)
 	}
 	return v, nil

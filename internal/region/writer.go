@@ -48,10 +48,11 @@ type Writer struct {
 	body    *body
 }
 
-// Spool is a temporary file that is written once and then read once.
+// Spool is a temporary file that is written once and then read.
 type Spool interface {
 	io.Writer
-	Reader() (io.Reader, error)
+	// Bytes returns all that was written. It is valid until Free.
+	Bytes() []byte
 	Free() error
 }
 
@@ -134,6 +135,14 @@ func (s *SectionWriter) Write(p []byte) (int, error) {
 func Append[T any](s *SectionWriter, data ...T) error {
 	_, err := s.Write(rawBytes(data))
 	return err
+}
+
+// content returns what was written, unless it was Direct.
+func (s *SectionWriter) content() []byte {
+	if s.spool != nil {
+		return s.spool.Bytes()
+	}
+	return s.data
 }
 
 // Len returns how many bytes were written.

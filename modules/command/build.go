@@ -18,7 +18,7 @@ func init() { subcommands = append(subcommands, newBuildCmd) }
 
 func newBuildCmd() *cobra.Command {
 	var output, size, temp string
-	var noMap, asJSON bool
+	var noMap, noRoutes, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "build <extract>... --output <file>",
 		Short: "Compiles OpenStreetMap extracts into a region file",
@@ -47,7 +47,7 @@ build takes a quarter less time and space.`,
 			ctx, stop := untilInterrupt(cmd.Context())
 			defer stop()
 			report, err := compile(ctx, cmd.ErrOrStderr(), compiler.Options{
-				Inputs: extracts, Output: output, Memory: bytes, Temp: temp, NoMap: noMap,
+				Inputs: extracts, Output: output, Memory: bytes, Temp: temp, NoMap: noMap, NoRoutes: noRoutes,
 			})
 			if err != nil {
 				return err
@@ -67,6 +67,7 @@ build takes a quarter less time and space.`,
 	cmd.Flags().StringVar(&temp, "temp", "", "Directory for temporary files; default: that of the output")
 	addJSON(cmd, &asJSON)
 	cmd.Flags().BoolVar(&noMap, "no-map", false, "Leave out the map that maps_tiles serves")
+	cmd.Flags().BoolVar(&noRoutes, "no-routes", false, "Leave out what maps_route needs")
 	_ = cmd.MarkFlagRequired("output") // fails only for a flag that is not there
 	return cmd
 }

@@ -182,7 +182,9 @@ func (c *Consumer) placeRoads(ctx context.Context) error {
 	})
 }
 
-// Write compiles the roads and adds their sections to a region file. It reports three stages to the bar.
-func (c *Consumer) Write(ctx context.Context, w *region.Writer, bar *pipeline.Bar) error {
-	return errors.Join(network.Write(ctx, w, c.data, c.dir, bar), c.data.Free())
+// Write compiles the roads and adds their sections to a region file. It reports three stages to the bar. It returns the
+// junctions as network.Write does.
+func (c *Consumer) Write(ctx context.Context, w *region.Writer, bar *pipeline.Bar) (*scratch.Array[uint32], error) {
+	junctions, err := network.Write(ctx, w, c.data, c.dir, bar)
+	return junctions, errors.Join(err, c.data.Free())
 }

@@ -263,10 +263,8 @@ func TestStream(t *testing.T) {
 			check(t, err)
 			want = append(want, byte(i))
 		}
-		r, err := s.Reader()
-		check(t, err)
-		if content, err := io.ReadAll(r); err != nil || !slices.Equal(content, want) {
-			t.Fatalf("%d bytes of %d, %v", len(content), len(want), err)
+		if content := s.Bytes(); !slices.Equal(content, want) {
+			t.Fatalf("%d bytes of %d", len(content), len(want))
 		}
 	}
 	checkFreed(t, d, s.Free())

@@ -1,11 +1,6 @@
 package scratch
 
-import (
-	"bytes"
-	"io"
-)
-
-// Stream is a temporary file that is written and read sequentially.
+// Stream is a temporary file that is written sequentially.
 type Stream struct{ bytes *Array[byte] }
 
 // NewStream makes an empty stream. Its file is created with the first byte.
@@ -19,8 +14,8 @@ func (s *Stream) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Reader returns a reader of all bytes that have been written.
-func (s *Stream) Reader() (io.Reader, error) { return bytes.NewReader(s.bytes.Slice()), nil }
+// Bytes returns all bytes that have been written. They are valid until more are.
+func (s *Stream) Bytes() []byte { return s.bytes.Slice() }
 
 // Free removes the file.
 func (s *Stream) Free() error { return s.bytes.Free() }

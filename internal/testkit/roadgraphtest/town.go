@@ -16,6 +16,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler/profile"
 	"github.com/mapsedge/caddy-maps/internal/compiler/roads"
 	"github.com/mapsedge/caddy-maps/internal/compiler/roads/network"
+	"github.com/mapsedge/caddy-maps/internal/compiler/routes"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/region"
@@ -174,7 +175,11 @@ func (d *Data) write(ctx context.Context, w *region.Writer, dir *scratch.Dir) er
 	if out.Restrictions = d.Restrictions; err != nil {
 		return err
 	}
-	return network.Write(ctx, w, out, dir, nil)
+	junctions, err := network.Write(ctx, w, out, dir, nil)
+	if err != nil {
+		return err
+	}
+	return routes.Write(ctx, w, dir, junctions, nil)
 }
 
 // writeExtract compiles the roads of an extract.
@@ -186,7 +191,11 @@ func writeExtract(ctx context.Context, w *region.Writer, dir *scratch.Dir, path 
 	if _, err := osm.Read(ctx, dir, []string{path}, nil, c); err != nil {
 		return err
 	}
-	return c.Write(ctx, w, nil)
+	junctions, err := c.Write(ctx, w, nil)
+	if err != nil {
+		return err
+	}
+	return routes.Write(ctx, w, dir, junctions, nil)
 }
 
 // memory is the limit of the compiler in bytes.

@@ -1,6 +1,10 @@
 package network
 
-import "github.com/mapsedge/caddy-maps/internal/region"
+import (
+	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
+	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+)
 
 // nodeFlags are the modes for which a node is a junction (3 bits), the modes with exactly two segments there (3 bits),
 // whether it is special, and whether turn restrictions involve it.
@@ -135,4 +139,36 @@ func (b *builder) edgeAttributes(road uint32, mode region.Modes, against bool) R
 		r.FootSpeed = 0
 	}
 	return r
+}
+
+// numberJunctions gives each end of a base edge the number of its junction. Ends are at the same one if they are joined,
+// or if one base edge continues the other for some mode.
+func (b *builder) numberJunctions(to *scratch.Array[uint32]) error {
+	numbers, err := to.Extend(2 * b.edgeCount)
+	if err != nil {
+		return err
+	}
+	const none = 0 // until the end, all numbers are greater by one
+	count := uint32(0)
+	for end := range uint32(len(numbers)) {
+		after := b.edgeFlags[end>>1+1]
+		goesOn := end&1 == 1 && after.Open()&^after.Modes(roadgraph.BeginsEdgeSet) != 0
+		if numbers[end] == none && goesOn {
+			numbers[end] = numbers[end+1]
+		}
+		if numbers[end] == none {
+			count++
+			numbers[end] = count
+		}
+		if next := b.ends[end].Next; next > end {
+			numbers[next] = numbers[end]
+		}
+		if goesOn {
+			numbers[end+1] = numbers[end]
+		}
+	}
+	for i := range numbers {
+		numbers[i]--
+	}
+	return nil
 }

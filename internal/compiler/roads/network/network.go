@@ -7,7 +7,8 @@
 //  3. cut the chains into base edges (edgebatch.go, edges.go), with a spatial index (index.go);
 //  4. make the automaton of turn restrictions (restrictions.go);
 //  5. make the turns where base edges meet (turns.go);
-//  6. write names and details (names.go).
+//  6. number the junctions, for the routes (junctions.go);
+//  7. write names and details (names.go).
 //
 // Data that grows with the extract is in flat arrays in temporary files; see package scratch.
 package network
@@ -63,18 +64,21 @@ type builder struct {
 }
 
 // Write compiles roads and adds them to a region file. The same input gives the same bytes. It frees the positions of
-// nodes when they are no longer needed.
-func Write(ctx context.Context, w *region.Writer, d *Data, dir *scratch.Dir, bar *pipeline.Bar) error {
+// nodes when they are no longer needed. It returns the numbers of the junctions at the first and the last node of each
+// base edge: in the order in which base edges meet them, from 0 on.
+func Write(ctx context.Context, w *region.Writer, d *Data, dir *scratch.Dir, bar *pipeline.Bar) (
+	junctions *scratch.Array[uint32], err error) {
+	junctions = scratch.NewArray[uint32](dir, "road-junctions")
 	if d.Roads.Len() == 0 {
-		return nil
+		return junctions, nil
 	}
 	b := &builder{data: d, nodes: d.Nodes.Slice(), roads: d.Roads.Slice(), special: d.Special.Slice(),
 		dir: dir, bar: bar, w: w, roadOf: scratch.NewArray[uint32](dir, "road-sources"),
 		via: map[uint32]bool{}, into: map[cursor]uint32{}}
-	return errors.Join(b.write(ctx), b.roadOf.Free(), release(b.free))
+	return junctions, errors.Join(b.write(ctx, junctions), b.roadOf.Free(), release(b.free))
 }
 
-func (b *builder) write(ctx context.Context) error {
+func (b *builder) write(ctx context.Context, junctions *scratch.Array[uint32]) error {
 	b.bar.Start("junctions", 1)
 	b.flags = zeros[nodeFlags](b, "road-node-flags", len(b.nodes))
 	b.lastEnd = zeros[uint32](b, "road-last-ends", len(b.nodes))
@@ -100,7 +104,7 @@ func (b *builder) write(ctx context.Context) error {
 	if err := b.makeTurns(ctx, restrictions); err != nil {
 		return err
 	}
-	return cmp.Or(direct(b.w, roadgraph.BaseEdgesSection, b.edges), b.writeRoads())
+	return cmp.Or(b.numberJunctions(junctions), direct(b.w, roadgraph.BaseEdgesSection, b.edges), b.writeRoads())
 }
 
 // zeros makes an array of zeros in a temporary file. It stores an error in failed.

@@ -1,0 +1,98 @@
+package routes
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"math"
+
+	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/routing"
+)
+
+// writeEdges writes the leaf cells of base edges.
+func (b *builder) writeEdges() error {
+	out := b.w.Direct(routing.EdgesSection, sizeOf[routing.EdgeInfo]())
+	crossings := b.w.Spool(routing.CrossingsSection, sizeOf[routing.Crossing]())
+	crossed, control := uint32(0), 0
+	for base := range b.baseEdges() {
+		first, last := b.ends(base, base)
+		number := first
+		if first != last {
+			number = crossed
+			crossed++
+			if err := region.Append(crossings, routing.Crossing{First: first, Last: last}); err != nil {
+				return err
+			}
+		}
+		controlled := false
+		for ; control < b.controls.Len() && b.controls.At(control).BaseEdge == base; control++ {
+			controlled = true
+		}
+		if err := region.Append(out, routing.NewEdgeInfo(number, first != last, 0, controlled)); err != nil {
+			return err
+		}
+	}
+	return out.Close()
+}
+
+// writeMembers writes the leaf cells and their base edges.
+func (b *builder) writeMembers() error {
+	ends := zeros[uint32](b, "member-ends", len(b.leaves)) // of the members of each leaf cell, after the second pass
+	if b.failed != nil {
+		return b.failed
+	}
+	b.eachMember(func(leaf, _ uint32) { ends[leaf]++ })
+	total := uint32(0)
+	for i, n := range ends {
+		ends[i] = total
+		total += n
+	}
+	members := zeros[uint32](b, "members", int(total))
+	if b.failed != nil {
+		return b.failed
+	}
+	b.eachMember(func(leaf, base uint32) {
+		members[ends[leaf]] = base
+		ends[leaf]++
+	})
+	out := b.w.Direct(routing.MembersSection, 1)
+	var text []byte
+	begin := uint32(0)
+	for leaf := range uint32(b.counts[0]) {
+		if b.leaves[leaf].Members = uint32(out.Len()); out.Len() > math.MaxUint32 {
+			return errors.New("the extract has too many roads for routes")
+		}
+		before := uint32(0)
+		text = text[:0]
+		for _, base := range members[begin:ends[leaf]] {
+			bits := uint64(0)
+			first, last := b.ends(base, base)
+			if first == leaf {
+				bits |= routing.FirstInside
+			}
+			if last == leaf {
+				bits |= routing.LastInside
+			}
+			text = binary.AppendUvarint(text, uint64(base-before)<<2|bits)
+			before = base
+		}
+		begin = ends[leaf]
+		if err := region.Append(out, text...); err != nil {
+			return err
+		}
+	}
+	b.leaves[b.counts[0]].Members = uint32(out.Len())
+	return cmp.Or(out.Close(), direct(b.w, routing.LeavesSection, b.leaves))
+}
+
+// eachMember calls do with the leaf cells of each base edge, one or two.
+func (b *builder) eachMember(do func(leaf, base uint32)) {
+	for base := range b.baseEdges() {
+		first, last := b.ends(base, base)
+		do(first, base)
+		if last != first {
+			do(last, base)
+		}
+	}
+}
