@@ -103,4 +103,3 @@ func (e *Engine) Nearest(ctx context.Context, at *Waypoint, profile Profile, num
 	})
 	return found, err
 }
-

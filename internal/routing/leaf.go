@@ -90,10 +90,12 @@ func (b *leafBuilder) build(o *Overlay, number uint32, m *Model, closed map[uint
 	c := &leaf{}
 	b.of = b.of[:0]
 	add := func(state uint32, of int, backward uint8) {
-		// Against its edge, a state begins where the edge ends.
 		e := &b.members[of]
-		c.states = append(c.states, state)
-		c.ends = append(c.ends, e.ends>>backward&1|e.ends<<1>>(2*backward)&2)
+		ends := e.ends // FirstInside is tailInside, LastInside headInside
+		if backward == 1 {
+			ends = ends>>1 | ends<<1&headInside
+		}
+		c.states, c.ends = append(c.states, state), append(c.ends, ends)
 		c.costs = append(c.costs, e.costs[backward])
 		c.lengths = append(c.lengths, uint32((uint64(e.edge.Length)+5)/10))
 		b.of = append(b.of, uint32(of))

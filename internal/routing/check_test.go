@@ -1,0 +1,145 @@
+package routing
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+)
+
+// customized opens the overlay of a mode and customizes it.
+func customized(tb testing.TB, f *region.File, mode region.Modes) *metric {
+	tb.Helper()
+	g, err := roadgraph.OpenMode(f, mode)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	o, err := OpenOverlay(f, g, mode)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if o == nil {
+		tb.Fatal("the region has no cells")
+	}
+	model := NewModel(Costs{Profile: mode})
+	m, err := Customize(context.Background(), o, model)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return newMetric(o, fullMatrices{m}, model)
+}
+
+// randomPlace is a place on a random edge.
+func (w *worker) randomPlace(m *metric, edges []uint32, r *rand.Rand) place {
+	for {
+		edge := edges[r.IntN(len(edges))]
+		length := m.Graph.Edge(edge).Length
+		at := At(m.Graph.At(edge, 0))
+		offset := uint32(r.Float64() * float64(length))
+		if r.IntN(10) == 0 {
+			offset = uint32(r.IntN(2)) * length
+		}
+		if p, ok := w.place(m, &at, roadgraph.Hit{Edge: edge, Offset: offset}); ok {
+			return p
+		}
+	}
+}
+
+// CheckPairs checks that routes between random places cost what Dijkstra's algorithm finds, and that unpacked paths cost
+// what the search says.
+func CheckPairs(t *testing.T, f *region.File, mode region.Modes, n int) {
+	t.Helper()
+	m := customized(t, f, mode)
+	r := rand.New(rand.NewPCG(1, 2))
+	edges := slices.Collect(m.Graph.Edges())
+	ref := newReference(m.Overlay, m.cache.model)
+	w := &worker{}
+	w.search.m = m
+	for range n {
+		from, to := w.randomPlace(m, edges, r), w.randomPlace(m, edges, r)
+		if r.IntN(8) == 0 {
+			at := At(from.point)
+			if p, ok := w.place(m, &at, roadgraph.Hit{Edge: from.edge,
+				Offset: uint32(r.Float64() * float64(m.Graph.Edge(from.edge).Length))}); ok {
+				to = p
+			}
+		}
+		want := ref.between(from.from, to.to)
+		f, err := w.search.run(from.from, to.to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.cost != want {
+			t.Fatalf("from edge %d at %v to edge %d at %v: the route costs %d, Dijkstra's %d", from.edge, from.offset, to.edge,
+				to.offset, f.cost, want)
+		}
+		if f.cost != noWay {
+			w.search.unpack(f, &w.path)
+			checkPath(t, ref, &w.path)
+		}
+	}
+}
+
+// checkPath checks that all turns of a path are allowed, and that its costs are right.
+func checkPath(t *testing.T, ref *reference, p *path) {
+	t.Helper()
+	cost := p.origin.cost
+	if p.states[0] != p.origin.state || p.states[len(p.states)-1] != p.target.state {
+		t.Fatalf("the path %v does not lead from %d to %d", p.states, p.origin.state, p.target.state)
+	}
+	for i := range p.states[1:] {
+		if i > 0 {
+			cost += ref.arc(p.states[i])
+		}
+		allowed := false
+		ref.turnsOf(p.states[i], func(to uint32, turn Cost) {
+			if to == p.states[i+1] {
+				allowed = true
+				cost += turn
+			}
+		})
+		if !allowed {
+			t.Fatalf("the turn from state %d to %d is not allowed", p.states[i], p.states[i+1])
+		}
+		if p.costs[i+1] != cost {
+			t.Fatalf("state %d of %d costs %d, not %d", i+1, len(p.states), p.costs[i+1], cost)
+		}
+	}
+	if len(p.states) > 1 && p.total != cost+p.target.cost {
+		t.Fatalf("the path costs %d, not %d", p.total, cost+p.target.cost)
+	}
+}
+
+// RunBenchmarks measures searches on a region.
+func RunBenchmarks(b *testing.B, f *region.File) {
+	m := customized(b, f, region.Car)
+	r := rand.New(rand.NewPCG(1, 2))
+	edges := slices.Collect(m.Graph.Edges())
+	w := &worker{}
+	w.search.m = m
+	var places []place
+	for range 500 {
+		places = append(places, w.randomPlace(m, edges, r))
+	}
+	b.Run("search", func(b *testing.B) {
+		for i := 0; b.Loop(); i++ {
+			if _, err := w.search.run(places[i%500].from, places[(i+1)%500].to); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("path", func(b *testing.B) {
+		for i := 0; b.Loop(); i++ {
+			f, err := w.search.run(places[i%500].from, places[(i+1)%500].to)
+			if err != nil {
+				b.Fatal(err)
+			}
+			if f.cost != noWay {
+				w.search.unpack(f, &w.path)
+			}
+		}
+	})
+}

@@ -1,0 +1,21 @@
+package routing_test
+
+import (
+	"testing"
+
+	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/routing"
+	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
+)
+
+// modes are all modes of travel.
+var modes = [...]region.Modes{region.Car, region.Bicycle, region.Foot}
+
+// TestDelaware: routes in Delaware are those of Dijkstra's algorithm.
+func TestDelaware(t *testing.T) {
+	for _, mode := range modes {
+		routing.CheckPairs(t, roadgraphtest.DelawareFile(t), mode, 25)
+	}
+}
+
+func BenchmarkDelaware(b *testing.B) { routing.RunBenchmarks(b, roadgraphtest.DelawareFile(b)) }
