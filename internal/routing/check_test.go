@@ -143,3 +143,32 @@ func RunBenchmarks(b *testing.B, f *region.File) {
 		}
 	})
 }
+
+// CheckAlternatives checks that alternatives are what they promise, and reports how many pairs have one.
+func CheckAlternatives(t *testing.T, f *region.File, n int) {
+	t.Helper()
+	m := customized(t, f, region.Car)
+	r := rand.New(rand.NewPCG(3, 4))
+	edges := slices.Collect(m.Graph.Edges())
+	w := &worker{}
+	w.search.m = m
+	have := 0
+	for range n {
+		places := []place{w.randomPlace(m, edges, r), w.randomPlace(m, edges, r)}
+		result, err := w.through(m, &Request{Waypoints: make([]Waypoint, 2), Alternatives: 2}, places)
+		if err != nil {
+			continue
+		}
+		for _, route := range result.Routes[1:] {
+			if best := result.Routes[0].Duration; route.Duration < best || route.Duration > stretch*best+0.1 {
+				t.Errorf("an alternative takes %v s, the best route %v s", route.Duration, best)
+			}
+		}
+		if len(result.Routes) > 1 {
+			have++
+		}
+	}
+	if t.Logf("%d of %d pairs have alternatives", have, n); have < n/4 {
+		t.Errorf("only %d of %d pairs have alternatives", have, n)
+	}
+}

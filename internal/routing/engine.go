@@ -57,6 +57,7 @@ func (e *Engine) network(p Profile) *network {
 // worker is the memory of one request. Later requests use it again.
 type worker struct {
 	search  Search
+	check   Search // whether alternatives are good
 	hits    []roadgraph.Hit
 	path    path
 	shape   []roadgraph.Point

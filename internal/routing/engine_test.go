@@ -19,3 +19,6 @@ func TestDelaware(t *testing.T) {
 }
 
 func BenchmarkDelaware(b *testing.B) { routing.RunBenchmarks(b, roadgraphtest.DelawareFile(b)) }
+
+// TestAlternatives: many routes have alternatives.
+func TestAlternatives(t *testing.T) { routing.CheckAlternatives(t, roadgraphtest.DelawareFile(t), 60) }

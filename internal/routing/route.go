@@ -93,7 +93,10 @@ func (w *worker) through(m *metric, req *Request, places []place) (*Result, erro
 		w.addLeg(m, req, &route, places[i].point, places[i+1].point)
 	}
 	result.Routes = []Route{route}
-	return result, nil
+	if req.Alternatives > 0 && len(legs) == 1 {
+		result.Routes, err = w.addAlternatives(m, req, result.Routes, places)
+	}
+	return result, err
 }
 
 // leg is the ends of a leg of a route.

@@ -1,6 +1,7 @@
 package routing
 
 import (
+	"cmp"
 	"slices"
 	"sync/atomic"
 
@@ -81,6 +82,8 @@ type Search struct {
 	hops           [Levels][]uint32
 	meter          Meter
 	work           int64
+	bound          Cost // of costs that matter
+	lengths        bool // whether lengths are wanted, which the metric has to know
 }
 
 // meterStep is the work between two calls of the meter.
@@ -197,32 +200,37 @@ func (s *Search) settle(h, other *half) (arc uint32) {
 	}
 	cell := s.m.cellOf(s.passed(leaf, h, other), leaf)
 	border := s.m.borderOf(cell)
+	exits := len(border.exits)
 	if h.reverse {
 		at := indexOf(border.exits, e.Value)
-		h.buffer = s.m.matrices.column(h.buffer[:0], cell, at, len(border.entries), len(border.exits))
+		h.buffer = s.m.matrices.column(h.buffer[:0], cell, at, len(border.entries), exits)
 		for k, cost := range h.buffer {
-			if cost != noWay {
-				h.reach(border.entries[k], e.Value, from.cost+cost,
-					from.length+s.lengthOf(cell, k, at, len(border.exits)))
+			if cost != noWay && from.cost+cost < s.bound {
+				length := from.length
+				if s.lengths {
+					length += s.m.matrices.lengthsOf(cell, k, exits)[at]
+				}
+				h.reach(border.entries[k], e.Value, from.cost+cost, length)
 			}
 		}
 		return e.Value
 	}
 	at := indexOf(border.entries, e.Value)
-	h.buffer = s.m.matrices.row(h.buffer[:0], cell, at, len(border.exits))
+	h.buffer = s.m.matrices.row(h.buffer[:0], cell, at, exits)
+	var lengths []uint32
+	if s.lengths {
+		lengths = s.m.matrices.lengthsOf(cell, at, exits)
+	}
 	for k, cost := range h.buffer {
-		if cost != noWay {
-			h.reach(border.exits[k], e.Value, from.cost+cost, from.length+s.lengthOf(cell, at, k, len(border.exits)))
+		if cost != noWay && from.cost+cost < s.bound {
+			length := from.length
+			if lengths != nil {
+				length += lengths[k]
+			}
+			h.reach(border.exits[k], e.Value, from.cost+cost, length)
 		}
 	}
 	return e.Value
-}
-
-func (s *Search) lengthOf(cell, entry, exit, exits int) uint32 {
-	if lengths := s.m.matrices.lengthsOf(cell, entry, exits); lengths != nil {
-		return lengths[exit]
-	}
-	return 0
 }
 
 // found is the fastest route that a search has found.
@@ -236,17 +244,26 @@ type found struct {
 }
 
 // run finds the fastest route between one of some origins and one of some destinations.
-func (s *Search) run(origins, targets []end) (found, error) {
+func (s *Search) run(origins, targets []end) (found, error) { return s.runPast(origins, targets, 1) }
+
+// runPast is run, and goes on until the halves have settled all that is on routes that cost up to factor times as much.
+func (s *Search) runPast(origins, targets []end, factor float64) (found, error) {
 	best := found{cost: noWay, arc: noState}
-	if err := s.begin(&s.origin, false, origins); err != nil {
-		return best, err
-	}
-	if err := s.begin(&s.target, true, targets); err != nil {
+	s.bound, s.lengths = noWay, false
+	f, b := &s.origin, &s.target
+	if err := cmp.Or(s.begin(f, false, origins), s.begin(b, true, targets)); err != nil {
 		return best, err
 	}
 	s.meetInside(&best)
-	f, b := &s.origin, &s.target
-	for len(f.heap) > 0 && len(b.heap) > 0 && f.heap[0].Key+b.heap[0].Key < float64(best.cost) {
+	for {
+		limit := float64(noWay)
+		if best.cost != noWay {
+			limit = float64(best.cost) * factor
+			s.bound = Cost(min(limit+1, float64(noWay)))
+		}
+		if len(f.heap) == 0 || len(b.heap) == 0 || f.heap[0].Key+b.heap[0].Key >= limit {
+			return best, nil
+		}
 		h, other := f, b
 		if b.heap[0].Key < f.heap[0].Key {
 			h, other = b, f
@@ -264,7 +281,6 @@ func (s *Search) run(origins, targets []end) (found, error) {
 			}
 		}
 	}
-	return best, nil
 }
 
 // meetInside finds the fastest route that stays in a leaf cell.

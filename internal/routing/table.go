@@ -48,6 +48,7 @@ func (w *worker) table(m *metric, req *TableRequest) (*Table, error) {
 	}
 	t := &Table{Sources: snappedAll(m, sources), Destinations: snappedAll(m, targets)}
 	s, b := &w.search, &w.buckets
+	s.bound, s.lengths = noWay, req.Distances
 	if err := s.fill(b, targets); err != nil {
 		return nil, err
 	}
