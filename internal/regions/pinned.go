@@ -14,6 +14,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/routing"
 	"github.com/mapsedge/caddy-maps/internal/tiles"
 )
 
@@ -28,6 +29,8 @@ type Pinned struct {
 	Matcher matching.Matcher
 	// Networks are the road networks of the matcher. In a region without roads there are none.
 	Networks matching.Networks
+	// Router finds routes. In a region without cells it finds none.
+	Router *routing.Engine
 	// Map renders tiles; nil if the file has no map.
 	Map *tiles.Map
 	// Checksum identifies the content of File.
@@ -94,6 +97,10 @@ func (w *Watched) open(path string) (p *Pinned, err error) {
 	if err != nil {
 		return nil, err
 	}
+	router, err := routing.NewEngine(file, networks[:]...)
+	if err != nil {
+		return nil, err
+	}
 	tiles, err := tiles.Open(file)
 	if err != nil {
 		return nil, err
@@ -103,7 +110,7 @@ func (w *Watched) open(path string) (p *Pinned, err error) {
 		return file.NearestCovered(orb.Point{(b.MinLon + b.MaxLon) / 2, (b.MinLat + b.MaxLat) / 2})
 	})
 	return &Pinned{File: file, Places: index, Matcher: matching.NewLocal(networks, matching.Options{}),
-		Networks: networks, Map: tiles, Checksum: info.Checksum, opened: time.Now(), meta: info.Meta,
+		Networks: networks, Router: router, Map: tiles, Checksum: info.Checksum, opened: time.Now(), meta: info.Meta,
 		middle: middle, watched: w}, nil
 }
 
