@@ -104,3 +104,5 @@ func (e *Engine) Nearest(ctx context.Context, at *Waypoint, profile Profile, num
 	})
 	return found, err
 }
+
+var _ Router = (*Engine)(nil)

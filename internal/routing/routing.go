@@ -25,6 +25,12 @@ type Router interface {
 	Isochrone(ctx context.Context, req *IsochroneRequest) ([]orb.MultiPolygon, error)
 }
 
+// Answering is implemented by a Router that does not answer for every profile.
+type Answering interface {
+	// Routes reports whether the router has a network for a profile.
+	Routes(p Profile) bool
+}
+
 // Remote marks a Router that has another service do the work. It needs no processor while it waits.
 type Remote interface{ Remote() }
 

@@ -69,32 +69,45 @@ type Gate struct {
 // NewGate returns the gate of the handler that is being provisioned. A public gate lets every request through. If no
 // request can pass it, the log says what to change.
 func (a *App) NewGate(ctx caddy.Context, scope account.Scope, style apierror.Style, public bool) *Gate {
+	return a.NewGates(ctx, style, public, scope)[scope]
+}
+
+// NewGates is NewGate for a handler whose paths have scopes of their own. A handler may be behind some of them only.
+func (a *App) NewGates(ctx caddy.Context, style apierror.Style, public bool, scopes ...account.Scope,
+) map[account.Scope]*Gate {
 	directive, logger := directiveOf(ctx), ctx.Logger()
-	problem := options.Located(directive, fmt.Errorf("%s refuses requests that no maps_auth let through with the scope "+
-		"%[2]s: write `maps_auth %[2]s` in front of it, or `public` in its block if it is open to all", directive, scope))
-	g := &Gate{scope: scope, style: style, public: public,
-		explain: sync.OnceFunc(func() { logger.Error(problem.Error()) })}
-	if public {
-		a.public |= scope.Set()
-		return g
+	gates, guarded := map[account.Scope]*Gate{}, false
+	for _, scope := range scopes {
+		problem := options.Located(directive, fmt.Errorf("%s refuses requests that no maps_auth let through with the scope "+
+			"%[2]s: write `maps_auth %[2]s` in front of it, or `public` in its block if it is open to all", directive, scope))
+		gates[scope] = &Gate{scope: scope, style: style, public: public,
+			explain: sync.OnceFunc(func() { logger.Error(problem.Error()) })}
+		if public {
+			a.public |= scope.Set()
+		} else if a.hasGuard(ctx, scope) || len(scopes) == 1 {
+			a.Guard(scope.Set())
+			guarded = guarded || a.hasGuard(ctx, scope)
+		}
 	}
-	a.Guard(scope.Set())
-	if !a.hasGuard(ctx, scope) {
-		g.explain()
+	if !public && !guarded {
+		gates[scopes[0]].explain()
 	}
-	return g
+	return gates
 }
 
 // Refuse answers a request that may not pass, and reports whether it did: with 403 if a `maps_auth *` let a token
 // without the scope through, and else with 500.
-func (g *Gate) Refuse(w http.ResponseWriter, r *http.Request) bool {
+func (g *Gate) Refuse(w http.ResponseWriter, r *http.Request) bool { return g.RefuseAs(g.style, w, r) }
+
+// RefuseAs is Refuse with errors in another style.
+func (g *Gate) RefuseAs(style apierror.Style, w http.ResponseWriter, r *http.Request) bool {
 	if g.public {
 		return false
 	}
 	if pass := PassOf(r.Context()); pass != nil {
 		allowed, err := pass.Allows(g.scope.Set())
 		if refused, ok := errors.AsType[apierror.Error](err); ok {
-			g.style.Write(w, refused)
+			style.Write(w, refused)
 			return true
 		}
 		if allowed {
@@ -102,6 +115,6 @@ func (g *Gate) Refuse(w http.ResponseWriter, r *http.Request) bool {
 		}
 	}
 	g.explain()
-	g.style.Write(w, apierror.Internal())
+	style.Write(w, apierror.Internal())
 	return true
 }

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/routing"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 	"github.com/mapsedge/caddy-maps/internal/web/admission"
 	"github.com/mapsedge/caddy-maps/internal/web/apierror"
@@ -43,6 +45,8 @@ func Failure(err error) (e apierror.Error, expected bool) {
 		lost   *matching.NoRouteError
 		damage *region.DamageError
 		busy   *admission.OverloadError
+		off    *routing.SegmentError
+		early  *routing.NotReadyError
 		// such as regions.ErrUnavailable
 		unavailable interface{ Unavailable() bool }
 	)
@@ -55,6 +59,16 @@ func Failure(err error) (e apierror.Error, expected bool) {
 		return apierror.NoRoute(lost.Error()), true
 	case errors.Is(err, matching.ErrNoRoute):
 		return apierror.NoRoute(matching.ErrNoRoute.Error()), true
+	case errors.As(err, &off):
+		return apierror.NoSegment(off.Error()), true
+	case errors.Is(err, routing.ErrNoRoute):
+		return apierror.NoRoute(routing.ErrNoRoute.Error()), true
+	case errors.Is(err, routing.ErrWork):
+		return apierror.TooMuch(routing.ErrWork.Error()), true
+	case errors.Is(err, routing.ErrUnsupported):
+		return apierror.InvalidInput(routing.ErrUnsupported.Error()), true
+	case errors.As(err, &early):
+		return apierror.Busy(time.Duration(early.RetryAfter) * time.Second), true
 	case errors.As(err, &busy):
 		return apierror.Busy(busy.RetryAfter), true
 	case errors.Is(err, matching.ErrWork):

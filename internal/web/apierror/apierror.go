@@ -73,6 +73,9 @@ type Error struct {
 	// RateLimit and RateLimitPolicy are the values of these headers; most errors have none.
 	RateLimit, RateLimitPolicy string
 
+	// TopMessage repeats the message at the top level of the routing style, for clients that read it there.
+	TopMessage bool
+
 	bodies *[styles][]byte // cached results of Body
 }
 
@@ -102,7 +105,8 @@ func (e Error) oauthCode() string {
 }
 
 type routingBody struct {
-	Error routingDetail `json:"error"`
+	Error   routingDetail `json:"error"`
+	Message string        `json:"message,omitempty"`
 }
 
 type routingDetail struct {
@@ -121,7 +125,7 @@ func (s Style) StatusOf(e Error) int {
 
 // Body returns the JSON of an error in this style, with a final newline. The caller must not change it.
 func (s Style) Body(e Error) []byte {
-	if e.bodies != nil {
+	if e.bodies != nil && !e.TopMessage {
 		return e.bodies[s]
 	}
 	var body any
@@ -131,7 +135,11 @@ func (s Style) Body(e Error) []byte {
 		if e.RoutingMessage != "" {
 			message = e.RoutingMessage
 		}
-		body = routingBody{Error: routingDetail{Code: e.RoutingCode, Message: message, Status: s.StatusOf(e)}}
+		routing := routingBody{Error: routingDetail{Code: e.RoutingCode, Message: message, Status: s.StatusOf(e)}}
+		if e.TopMessage {
+			routing.Message = message
+		}
+		body = routing
 	case OAuth:
 		body = oauthBody{Error: e.oauthCode(), Description: e.Message}
 	default:

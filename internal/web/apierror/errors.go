@@ -121,6 +121,18 @@ func NoRoute(message string) Error {
 	return Error{Status: http.StatusNotFound, RoutingCode: "NoRoute", Message: message}
 }
 
+// NoSegment is for a place without a road near it.
+func NoSegment(message string) Error {
+	return Error{Status: http.StatusNotFound, RoutingCode: "NoSegment", Message: message}
+}
+
+// TooMuch is for a request that asks for more than is allowed: 422 in both styles.
+func TooMuch(message string) Error {
+	e := FailedValidation(message)
+	e.Status = http.StatusUnprocessableEntity
+	return e
+}
+
 // MethodNotAllowed is for a method that the path does not support; allow lists those that it does.
 func MethodNotAllowed(allow ...string) Error {
 	return Error{Status: http.StatusMethodNotAllowed, RoutingCode: "MethodNotAllowed", Message: "method not allowed",
