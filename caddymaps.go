@@ -9,13 +9,14 @@ import (
 	_ "github.com/mapsedge/caddy-maps/modules/service"
 	_ "github.com/mapsedge/caddy-maps/modules/stores"
 
-	// Handlers and request matchers, with the geocoders and matchers that answer from region files.
+	// Handlers and request matchers, with the geocoders, matchers and routers that answer from region files.
 	_ "github.com/mapsedge/caddy-maps/modules/geocoding"
 	_ "github.com/mapsedge/caddy-maps/modules/matching"
 	_ "github.com/mapsedge/caddy-maps/modules/pages"
+	_ "github.com/mapsedge/caddy-maps/modules/routing"
 	_ "github.com/mapsedge/caddy-maps/modules/tiles"
 
-	// Geocoders and matchers that ask other servers.
+	// Geocoders, matchers and routers that ask other servers.
 	_ "github.com/mapsedge/caddy-maps/modules/remote/nominatim"
 	_ "github.com/mapsedge/caddy-maps/modules/remote/osrm"
 	_ "github.com/mapsedge/caddy-maps/modules/remote/photon"

@@ -19,6 +19,7 @@ import (
 	"github.com/mapsedge/caddy-maps/modules/geocoding"
 	"github.com/mapsedge/caddy-maps/modules/matching"
 	"github.com/mapsedge/caddy-maps/modules/pages"
+	"github.com/mapsedge/caddy-maps/modules/routing"
 	"github.com/mapsedge/caddy-maps/modules/tiles"
 )
 
@@ -42,6 +43,12 @@ func (s *Service) parts() []part {
 		{name: partMatching, paths: []string{"/api/route/matching", "/api/route/matching/"}, limit: limitClient,
 			scope: account.ScopeDirection, perUser: limitAccount,
 			handler: &matching.Handler{MatchersRaw: s.matchers, Profile: s.profiles}},
+		s.routes(account.ScopeDirection, "/api/v1/route", "/api/v1/isochrone"),
+		s.routes(account.ScopeDirection, "/api/route/direction", "/api/route/direction/", "/route/v1/*", "/nearest/v1/*",
+			"/match/v1/*"),
+		s.routes(account.ScopeMatrix, "/api/route/matrix", "/api/route/matrix/", "/table/v1/*"),
+		s.routes(account.ScopeONM, "/api/route/onm", "/api/route/onm/"),
+		s.routes(account.ScopeTSS, "/api/route/tss", "/api/route/tss/", "/trip/v1/*"),
 		{name: partTiles, paths: below("/tiles"), limit: limitTilesClient,
 			scope: account.ScopeTile, perUser: limitTilesAccount, handler: &tiles.Handler{Regions: s.regions}},
 		{name: partMap, paths: below("/playground"), limit: limitClient, handler: &pages.Playground{
@@ -71,6 +78,12 @@ func (s *Service) start(served []part) *pages.Start {
 		}
 	}
 	return page
+}
+
+// routes is a part of routing: the paths with one scope, whose errors have one style.
+func (s *Service) routes(scope account.Scope, paths ...string) part {
+	return part{name: partRouting, paths: paths, limit: limitClient, scope: scope, perUser: limitAccount,
+		handler: &routing.Handler{RoutersRaw: s.routers, Profile: s.profiles}}
 }
 
 func below(prefix string) []string { return []string{prefix, prefix + "/*"} }
@@ -116,6 +129,10 @@ func (s *Service) expand(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, e
 
 // complete adds the engines of the regions where the directive has none, and the profiles.
 func (s *Service) complete() {
+	if len(s.routers) == 0 {
+		s.routers = []json.RawMessage{caddyconfig.JSONModuleObject(
+			&routing.Local{Regions: s.regions}, "source", "local", nil)}
+	}
 	if len(s.matchers) == 0 {
 		s.matchers = []json.RawMessage{caddyconfig.JSONModuleObject(
 			&matching.Local{Regions: s.regions}, "source", "local", nil)}

@@ -43,6 +43,7 @@ type Service struct {
 	guest     string
 	public    bool
 	matchers  []json.RawMessage
+	routers   []json.RawMessage
 	geocoders []json.RawMessage
 	limits    map[string]*app.RateLimit
 }
@@ -52,6 +53,7 @@ const (
 	partTokens    = "tokens"
 	partAccounts  = "accounts"
 	partMatching  = "matching"
+	partRouting   = "routing"
 	partGeocoding = "reverse_geocoding"
 	partTiles     = "tiles"
 	partMap       = "playground"
@@ -63,8 +65,8 @@ const (
 )
 
 var partNames = []string{
-	partTokens, partAccounts, partMatching, partGeocoding, partTiles, partMap, partConsole, partDocs, partHealth,
-	partStart, partLimits,
+	partTokens, partAccounts, partMatching, partRouting, partGeocoding, partTiles, partMap, partConsole, partDocs,
+	partHealth, partStart, partLimits,
 }
 
 // The names of the limits. They are also in the headers of responses.
@@ -108,13 +110,14 @@ func parse(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error) {
 //	    public
 //	    limit    client|account|tiles_client|tiles_account|tokens <events> <window>
 //	    matcher  <module> [<arguments...>]
+//	    router   <module> [<arguments...>]
 //	    geocoder <module> [<arguments...>]
 //	}
 //
-// The parts that `without` leaves out are tokens, accounts, matching, reverse_geocoding, tiles, playground, console,
-// docs, health, start and limits. `cors` lets pages of other origins call the APIs, and refresh tokens. `profile` lists
-// what matching offers, the first for requests without one; default: all. `guest` and `public` are those of
-// `maps_playground`. `matcher` and `geocoder` replace the region's own engines. Example:
+// The parts that `without` leaves out are tokens, accounts, matching, routing, reverse_geocoding, tiles, playground,
+// console, docs, health, start and limits. `cors` lets pages of other origins call the APIs, and refresh tokens.
+// `profile` lists what matching and routing offer, the first for requests without one; default: all. `guest` and
+// `public` are those of `maps_playground`. `matcher`, `router` and `geocoder` replace the region's own engines. Example:
 //
 //	maps.example.com {
 //	    maps_service ./delaware.region {
@@ -159,6 +162,7 @@ func (s *Service) unmarshal(d *caddyfile.Dispenser, known app.RegionNames) error
 		options.Option{Name: "public", Read: options.Flag(&s.public)},
 		options.Option{Name: "limit", Args: "<name> <events> <window>", Read: s.unmarshalLimit, Repeats: true},
 		engine("matcher", "maps.matchers", &s.matchers, known),
+		engine("router", "maps.routers", &s.routers, known),
 		engine("geocoder", "maps.geocoders", &s.geocoders, known),
 	)
 }
