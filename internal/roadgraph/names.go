@@ -35,6 +35,9 @@ func (g *Graph) SameName(a, b uint32) bool {
 	return r.Name == s.Name && (r.Name != 0 || g.kind(r).Ref == g.kind(s).Ref)
 }
 
+// RoadOf returns the number of the road on which an edge begins; see Details.
+func (g *Graph) RoadOf(edge uint32) uint32 { return g.baseEdges.At(int(edge)).Road }
+
 func (g *Graph) road(edge uint32) *Road { return g.roads.At(int(g.baseEdges.At(int(edge)).Road)) }
 
 func (g *Graph) kind(r *Road) *Kind { return g.kinds.At(int(r.Kind)) }

@@ -71,6 +71,8 @@ type member struct {
 	ends   uint8 // FirstInside, LastInside
 	edge   roadgraph.Edge
 	costs  [2]Cost // forward and backward
+	// governed says whether signals or a sign govern the junctions at its last and at its first node.
+	governed [2]bool
 }
 
 // pair is a turn from a state into another one.
@@ -170,7 +172,7 @@ func (b *leafBuilder) member(o *Overlay, edge uint32, m *Model) member {
 			break
 		}
 	}
-	e.costs = m.Arcs(o.Graph, edge, &e.edge, b.controls, len(b.shape))
+	e.costs, e.governed = m.Arcs(o.Graph, edge, &e.edge, b.controls, len(b.shape))
 	return e
 }
 
@@ -185,17 +187,21 @@ func (b *leafBuilder) addTurns(g *roadgraph.Graph, c *leaf, m *Model, left bool)
 			continue
 		}
 		b.found = g.Turns(state, b.found[:0])
-		deadEnd := !slices.ContainsFunc(b.found, func(t roadgraph.Turn) bool { return t.Angle != roadgraph.TurningBack })
+		from := &b.members[b.of[i]]
+		at := Junction{DeadEnd: true, Left: left, Largest: from.edge.Class, Governed: from.governed[g.ArcOf(state)&1]}
+		first := len(b.pairs)
 		for _, t := range b.found {
-			to, ok := c.find(t.To)
-			if !ok {
-				continue // closed
-			}
-			cost := m.Turn(t, &b.members[b.of[i]].edge, &b.members[b.of[to]].edge, deadEnd, left)
-			if cost != noWay {
-				b.pairs = append(b.pairs, pair{uint32(i), to, cost})
+			if to, ok := c.find(t.To); ok { // else it is closed
+				at.DeadEnd = at.DeadEnd && t.Angle == roadgraph.TurningBack
+				at.Largest = min(at.Largest, b.members[b.of[to]].edge.Class)
+				b.pairs = append(b.pairs, pair{uint32(i), to, 0})
 				c.backward.first[to+1]++
+				b.found[len(b.pairs)-1-first] = t
 			}
+		}
+		for k := range b.pairs[first:] {
+			p := &b.pairs[first+k]
+			p.cost = m.Turn(b.found[k], &from.edge, &b.members[b.of[p.to]].edge, at)
 		}
 	}
 	c.forward.first[n] = uint32(len(b.pairs))

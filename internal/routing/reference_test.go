@@ -14,6 +14,7 @@ type reference struct {
 	costs    map[uint32]Cost // to the beginning of each state
 	before   map[uint32]uint32
 	arcs     map[uint32][2]Cost
+	governed map[uint32][2]bool
 	edges    map[uint32]roadgraph.Edge
 	heap     heap.Heap[uint32]
 	turns    []roadgraph.Turn
@@ -23,7 +24,8 @@ type reference struct {
 }
 
 func newReference(o *Overlay, m *Model) *reference {
-	return &reference{o: o, model: m, arcs: map[uint32][2]Cost{}, edges: map[uint32]roadgraph.Edge{}}
+	return &reference{o: o, model: m, arcs: map[uint32][2]Cost{}, governed: map[uint32][2]bool{},
+		edges: map[uint32]roadgraph.Edge{}}
 }
 
 // arc returns the cost of a state's arc.
@@ -38,7 +40,7 @@ func (r *reference) arc(state uint32) Cost {
 		e := r.o.Graph.Edge(edge)
 		r.controls = r.o.Graph.Controls(edge, r.controls[:0])
 		r.shape = r.o.Graph.Shape(edge, r.shape[:0])
-		costs = r.model.Arcs(r.o.Graph, edge, &e, r.controls, len(r.shape))
+		costs, r.governed[edge] = r.model.Arcs(r.o.Graph, edge, &e, r.controls, len(r.shape))
 		r.arcs[edge], r.edges[edge] = costs, e
 	}
 	return costs[arc&1]
@@ -68,11 +70,14 @@ func (r *reference) left(state uint32) bool {
 // turnsOf calls f for each turn of a state and its cost.
 func (r *reference) turnsOf(state uint32, f func(to uint32, cost Cost)) {
 	r.turns = r.o.Graph.Turns(state, r.turns[:0])
-	deadEnd := !slices.ContainsFunc(r.turns, func(t roadgraph.Turn) bool { return t.Angle != roadgraph.TurningBack })
+	at := Junction{DeadEnd: true, Left: r.left(state), Largest: r.edge(state).Class,
+		Governed: r.governed[r.o.Graph.ArcOf(state)>>1][r.o.Graph.ArcOf(state)&1]}
+	for _, t := range r.turns {
+		at.DeadEnd = at.DeadEnd && t.Angle == roadgraph.TurningBack
+		at.Largest = min(at.Largest, r.edge(t.To).Class)
+	}
 	for _, t := range slices.Clone(r.turns) {
-		if cost := r.model.Turn(t, r.edge(state), r.edge(t.To), deadEnd, r.left(state)); cost != noWay {
-			f(t.To, cost)
-		}
+		f(t.To, r.model.Turn(t, r.edge(state), r.edge(t.To), at))
 	}
 }
 
