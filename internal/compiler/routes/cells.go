@@ -6,6 +6,9 @@ import (
 	"errors"
 	"math"
 
+	"github.com/paulmach/orb"
+
+	"github.com/mapsedge/caddy-maps/internal/geo/country"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/routing"
 )
@@ -29,7 +32,7 @@ func (b *builder) writeEdges() error {
 		for ; control < b.controls.Len() && b.controls.At(control).BaseEdge == base; control++ {
 			controlled = true
 		}
-		if err := region.Append(out, routing.NewEdgeInfo(number, first != last, 0, controlled)); err != nil {
+		if err := region.Append(out, routing.NewEdgeInfo(number, first != last, region.Modes(b.isolated[base]), controlled)); err != nil {
 			return err
 		}
 	}
@@ -63,6 +66,9 @@ func (b *builder) writeMembers() error {
 		if b.leaves[leaf].Members = uint32(out.Len()); out.Len() > math.MaxUint32 {
 			return errors.New("the extract has too many roads for routes")
 		}
+		if c, _ := country.LookupOffshore(b.at(members[begin])); c.DrivesOnLeft() {
+			b.leaves[leaf].LeftDriving = 1
+		}
 		before := uint32(0)
 		text = text[:0]
 		for _, base := range members[begin:ends[leaf]] {
@@ -95,4 +101,10 @@ func (b *builder) eachMember(do func(leaf, base uint32)) {
 			do(last, base)
 		}
 	}
+}
+
+// at returns where a base edge begins.
+func (b *builder) at(base uint32) orb.Point {
+	e := b.edges.At(int(base))
+	return orb.Point{float64(e.Lon) / 1e7, float64(e.Lat) / 1e7}
 }

@@ -4,84 +4,154 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"slices"
+	"math/bits"
+	"runtime"
+	"sync"
 
+	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 	"github.com/mapsedge/caddy-maps/internal/routing"
 )
 
-// place is a position in 1e-7 degrees.
-type place struct{ lat, lon int32 }
+// node is a junction in the graph of a divider.
+type node struct {
+	lat, lon int32 // 1e-7 degrees
+	junction uint32
+	from, to uint32 // its links
+}
+
+// link leads from a node to a neighbour.
+type link struct {
+	to   uint32 // index of a node
+	back uint32 // index of the link that leads back
+	// room is how much can flow, at most: how bad it is to cut the roads. flow is how much does flow, negative if it
+	// flows back.
+	room, flow int16
+}
+
+// divider divides the junctions of all modes by nested dissection. Each part of them is a graph of its own, with its
+// nodes next to each other and with its links next to each other. Its halves take its place, in the other of two lists.
+type divider struct {
+	ctx    context.Context
+	nodes  [2][]node
+	links  [2][]link
+	work   work
+	order  []uint32 // the junctions in their new order
+	begins []uint8  // for each element of order, the levels on which a cell begins there
+	idle   chan struct{}
+}
+
+// span is a range of elements.
+type span struct{ from, to int }
+
+func (s span) len() int { return s.to - s.from }
 
 // partition divides the junctions: it fills leafOf, leaves and counts.
 func (b *builder) partition(ctx context.Context) error {
-	count := 0
-	for _, j := range b.junctions {
-		count = max(count, int(j)+1)
+	count, links := 0, 0
+	for base := range b.baseEdges() {
+		first, last := b.junctions[2*base], b.junctions[2*base+1]
+		count = max(count, int(first)+1, int(last)+1)
+		if first != last {
+			links += 2
+		}
 	}
-	d := &divider{ctx: ctx, places: zeros[place](b, "places", count), order: zeros[uint32](b, "order", count),
-		begins: zeros[uint8](b, "begins", count)}
+	d := &divider{ctx: ctx, order: zeros[uint32](b, "order", count), begins: zeros[uint8](b, "begins", count),
+		idle: make(chan struct{}, runtime.GOMAXPROCS(0)-1)}
+	for i := range d.nodes {
+		d.nodes[i], d.links[i] = zeros[node](b, "nodes", count), zeros[link](b, "links", links)
+	}
+	d.work = work{zeros[uint32](b, "keys", count), zeros[uint32](b, "open", count), zeros[bool](b, "sides", count)}
 	b.leafOf = zeros[uint32](b, "leaf-of", count)
 	if b.failed != nil {
 		return b.failed
 	}
+	b.connect(d.nodes[0], d.links[0])
+	for range cap(d.idle) {
+		d.idle <- struct{}{}
+	}
+	d.divide(0, span{0, count}, span{0, links}, math.MaxInt)
+	return cmp.Or(ctx.Err(), b.numberCells(d))
+}
+
+// connect makes the graph of all junctions.
+func (b *builder) connect(nodes []node, links []link) {
 	for base := range b.baseEdges() {
 		e := b.edges.At(int(base))
-		at := place{e.Lat, e.Lon}
-		d.places[b.junctions[2*base]] = at
-		d.places[b.junctions[2*base+1]] = place{at.lat + int32(e.EndNorth), at.lon + int32(e.EndEast)}
-	}
-	for i := range d.order {
-		d.order[i] = uint32(i)
-	}
-	b.bar.Start("cells", 1)
-	d.divide(0, count, math.MaxInt)
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	b.bar.Finish()
-	return b.numberCells(d)
-}
-
-// divider divides junctions by nested dissection.
-type divider struct {
-	ctx    context.Context
-	places []place
-	order  []uint32 // junctions
-	begins []uint8  // for each element of order, the levels on which a cell begins there
-}
-
-// divide divides the junctions from low to high in the order, a part of a larger number of them.
-func (d *divider) divide(low, high, larger int) {
-	n := high - low
-	for level := range routing.Levels {
-		if size := routing.LeafSize << (3 * level); n <= size && larger > size {
-			d.begins[low] |= 1 << level
+		first, last := b.junctions[2*base], b.junctions[2*base+1]
+		nodes[first].lat, nodes[first].lon = e.Lat, e.Lon
+		if end := &nodes[last]; end.lat == 0 && end.lon == 0 {
+			end.lat, end.lon = e.Lat, e.Lon // roughly, if the end is far: places only help to find good cuts
+			if e.EndNorth != roadgraph.FarEnd {
+				end.lat, end.lon = e.Lat+int32(e.EndNorth), e.Lon+int32(e.EndEast)
+			}
+		}
+		if first != last {
+			nodes[first].to++
+			nodes[last].to++
 		}
 	}
-	if n <= routing.LeafSize || d.ctx.Err() != nil {
+	sum := uint32(0)
+	for i := range nodes {
+		n := &nodes[i]
+		n.junction = uint32(i)
+		n.from, n.to, sum = sum, sum, sum+n.to
+	}
+	for base := range b.baseEdges() {
+		first, last := b.junctions[2*base], b.junctions[2*base+1]
+		if first == last {
+			continue
+		}
+		flags := b.edges.At(int(base)).Flags
+		room := int16(count(flags.Modes(roadgraph.OpenForwardSet)) + count(flags.Modes(roadgraph.OpenBackwardSet)))
+		x, y := &nodes[first], &nodes[last]
+		links[x.to], links[y.to] = link{last, y.to, room, 0}, link{first, x.to, room, 0}
+		x.to++
+		y.to++
+	}
+}
+
+func count(m region.Modes) int { return bits.OnesCount8(uint8(m)) }
+
+// divide divides some nodes with their links, a part of a larger number of nodes.
+func (d *divider) divide(list int, nodes, links span, larger int) {
+	for level := range routing.Levels {
+		if size := routing.LeafSize << (3 * level); nodes.len() <= size && larger > size {
+			d.begins[nodes.from] |= 1 << level
+		}
+	}
+	g := graph{d.nodes[list][nodes.from:nodes.to], d.links[list][links.from:links.to]}
+	if len(g.nodes) <= routing.LeafSize || d.ctx.Err() != nil {
+		for i := range g.nodes {
+			d.order[nodes.from+i] = g.nodes[i].junction
+		}
 		return
 	}
-	middle := d.split(low, high)
-	d.divide(low, middle, n)
-	d.divide(middle, high, n)
+	w := d.work.part(nodes)
+	w.cut(g)
+	other := graph{d.nodes[1-list][nodes.from:nodes.to], d.links[1-list][links.from:links.to]}
+	first, inside := w.split(g, other)
+	middle, end := nodes.from+first, links.from+inside[0]
+	d.both(func() {
+		d.divide(1-list, span{nodes.from, middle}, span{links.from, end}, nodes.len())
+	}, func() {
+		d.divide(1-list, span{middle, nodes.to}, span{end, end + inside[1]}, nodes.len())
+	})
 }
 
-func (d *divider) split(low, high int) (middle int) {
-	part := d.order[low:high]
-	box := [4]int32{math.MaxInt32, math.MaxInt32, math.MinInt32, math.MinInt32}
-	for _, j := range part {
-		p := d.places[j]
-		box = [4]int32{min(box[0], p.lat), min(box[1], p.lon), max(box[2], p.lat), max(box[3], p.lon)}
+// both calls two functions, at the same time if a processor is idle.
+func (d *divider) both(one, other func()) {
+	select {
+	case <-d.idle:
+		var wait sync.WaitGroup
+		wait.Go(one)
+		other()
+		wait.Wait()
+		d.idle <- struct{}{}
+	default:
+		one()
+		other()
 	}
-	tall := box[2]-box[0] > box[3]-box[1]
-	slices.SortFunc(part, func(a, b uint32) int {
-		p, q := d.places[a], d.places[b]
-		if tall {
-			return cmp.Or(cmp.Compare(p.lat, q.lat), cmp.Compare(a, b))
-		}
-		return cmp.Or(cmp.Compare(p.lon, q.lon), cmp.Compare(a, b))
-	})
-	return low + len(part)/2
 }
 
 // numberCells numbers the cells of all levels in the order of the division.

@@ -1,9 +1,10 @@
 // Package routes divides the junctions of a region into cells, and writes the sections that package routing defines and
 // reads. Begin at Write, which does these steps:
 //
-//  1. divide the junctions of all modes (partition.go);
-//  2. write which cells the base edges are in (cells.go);
-//  3. write what crosses the borders of cells, for each mode (boundary.go).
+//  1. divide the junctions of all modes (partition.go, flow.go);
+//  2. find the edges of each mode that are isolated (isolated.go);
+//  3. write which cells the base edges are in (cells.go);
+//  4. write what crosses the borders of cells, for each mode (boundary.go).
 //
 // Data that grows with the extract is in flat arrays in temporary files; see package scratch.
 package routes
@@ -39,9 +40,10 @@ type builder struct {
 	free   []func() error
 	failed error
 
-	leafOf []uint32       // the leaf cell of each junction
-	leaves []routing.Leaf // one more than there are
-	counts [routing.Levels]int
+	isolated []uint8        // for each base edge, the modes for which its edge is isolated
+	leafOf   []uint32       // the leaf cell of each junction
+	leaves   []routing.Leaf // one more than there are
+	counts   [routing.Levels]int
 }
 
 // Write adds the sections to a region file, after those of the roads. junctions are those that network.Write returns; it
@@ -69,9 +71,20 @@ func (b *builder) write(ctx context.Context) error {
 		open(draft, roadgraph.ControlsSection, &b.controls)); err != nil {
 		return err
 	}
+	b.isolated = zeros[uint8](b, "isolated", len(b.junctions)/2)
+	if b.failed != nil {
+		return b.failed
+	}
+	b.bar.Start("cells", 1)
 	if err := b.partition(ctx); err != nil {
 		return err
 	}
+	for _, mode := range modes {
+		if err := b.findIsolated(ctx, draft, mode); err != nil {
+			return err
+		}
+	}
+	b.bar.Finish()
 	b.bar.Start("routes", int64(len(modes)))
 	if err := cmp.Or(b.writeEdges(), b.writeMembers()); err != nil {
 		return err
