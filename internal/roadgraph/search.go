@@ -55,7 +55,7 @@ type Search struct {
 	marks     []uint32
 	round     uint32
 	used      int
-	heap      heap.Heap[int32] // of labels, by cost plus heuristic
+	heap      heap.Heap[float64, int32] // of labels, by cost plus heuristic
 	cache     [cachedArcs]cachedArc
 	sources   []Arc // of the sources, whose labels have an index into it as alternativeParent
 	targets   int   // not settled yet
@@ -122,7 +122,7 @@ func (s *Search) AddTarget(id int32, state uint32) {
 
 // Memory returns how many bytes the search keeps for the next one.
 func (s *Search) Memory() int {
-	return cap(s.labels)*int(unsafe.Sizeof(Label{})) + cap(s.heap)*int(unsafe.Sizeof(heap.Item[int32]{})) +
+	return cap(s.labels)*int(unsafe.Sizeof(Label{})) + cap(s.heap)*int(unsafe.Sizeof(heap.Item[float64, int32]{})) +
 		8*len(s.table)
 }
 

@@ -71,7 +71,7 @@ const remembered = 5 // hops: as long as any restriction of the tests is before 
 
 // route is the length from the end of some hops to the beginning of another one.
 func (w *walker) route(start []hop, to hop) float64 {
-	var open heap.Heap[[]hop] // routes by their length
+	var open heap.Heap[float64, []hop] // routes by their length
 	open.Push(0, start)
 	done, best := map[string]bool{}, math.Inf(1)
 	for len(open) > 0 {

@@ -189,7 +189,7 @@ func Pack(words []uint16, costs []Cost) (_ []uint16, isWide bool) {
 // inner is a search inside a cell of level 1 or more, over the matrices of its cells on the level below.
 type inner struct {
 	labels labels
-	heap   heap.Heap[uint32]
+	heap   heap.Heap[Cost, uint32]
 	buffer []Cost
 }
 
@@ -207,7 +207,7 @@ func (s *inner) run(o *Overlay, m source, level, cell int, entry, exit uint32) {
 		}
 		from := *s.labels.at(e.Value)
 		head := o.boundary.At(int(e.Value)).To
-		if e.Key > float64(from.cost) || o.cellOf(level, head) != cell {
+		if e.Key > from.cost || o.cellOf(level, head) != cell {
 			continue
 		}
 		below := o.cellOf(level-1, head)
@@ -225,7 +225,7 @@ func (s *inner) run(o *Overlay, m source, level, cell int, entry, exit uint32) {
 				if lengths != nil {
 					l.length = from.length + lengths[k]
 				}
-				s.heap.Push(float64(to), b.exits[k])
+				s.heap.Push(to, b.exits[k])
 			}
 		}
 	}
@@ -240,7 +240,7 @@ type label struct {
 }
 
 const (
-	pageBits = 6
+	pageBits = 4
 	pageSize = 1 << pageBits
 )
 

@@ -34,7 +34,7 @@ type flood struct {
 	limit float64 // seconds or metres
 	cells map[uint32]*flooded
 	list  []*flooded
-	heap  heap.Heap[flooding]
+	heap  heap.Heap[Cost, flooding]
 }
 
 // flooded is a leaf cell that has been reached. costs are to the beginning of each state; in reverse, from its
@@ -103,7 +103,7 @@ func (f *flood) cell(number uint32) *flooded {
 func (f *flood) relax(c *flooded, i uint32, cost Cost) {
 	if _, ok := f.of(cost); ok && cost < c.costs[i] {
 		c.costs[i] = cost
-		f.heap.Push(float64(cost), flooding{c, i})
+		f.heap.Push(cost, flooding{c, i})
 	}
 }
 
@@ -144,7 +144,7 @@ func (f *flood) run(p *place) ([]orb.MultiPolygon, error) {
 		e := f.heap.Pop()
 		c, i := e.Value.cell, e.Value.i
 		cost := c.costs[i]
-		if e.Key > float64(cost) || f.arc(c, i) == noWay {
+		if e.Key > cost || f.arc(c, i) == noWay {
 			continue
 		}
 		if err := f.w.search.spend(1); err != nil {

@@ -237,7 +237,7 @@ func (c *leaf) indexes(o *Overlay, arcs []uint32) []uint32 {
 type local struct {
 	costs  []Cost // of each state, to its beginning; noWay if not reached. In reverse: from its beginning to the target
 	before []uint32
-	heap   heap.Heap[uint32]
+	heap   heap.Heap[Cost, uint32]
 }
 
 const noState = ^uint32(0)
@@ -254,7 +254,7 @@ func (l *local) reset(n int) {
 func (l *local) relax(i, before uint32, cost Cost) {
 	if cost < l.costs[i] {
 		l.costs[i], l.before[i] = cost, before
-		l.heap.Push(float64(cost), i)
+		l.heap.Push(cost, i)
 	}
 }
 
@@ -264,7 +264,7 @@ func (l *local) run(c *leaf) {
 		e := l.heap.Pop()
 		i := e.Value
 		cost := l.costs[i]
-		if e.Key > float64(cost) || c.costs[i] == noWay {
+		if e.Key > cost || c.costs[i] == noWay {
 			continue
 		}
 		for _, t := range c.forward.of(i) {
@@ -279,7 +279,7 @@ func (l *local) runBack(c *leaf) {
 		e := l.heap.Pop()
 		i := e.Value
 		cost := l.costs[i]
-		if e.Key > float64(cost) {
+		if e.Key > cost {
 			continue
 		}
 		for _, t := range c.backward.of(i) {

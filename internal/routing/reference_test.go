@@ -16,7 +16,7 @@ type reference struct {
 	arcs     map[uint32][2]Cost
 	governed map[uint32][2]bool
 	edges    map[uint32]roadgraph.Edge
-	heap     heap.Heap[uint32]
+	heap     heap.Heap[Cost, uint32]
 	turns    []roadgraph.Turn
 	closed   map[uint32]bool
 	controls []roadgraph.Control
@@ -87,7 +87,7 @@ func (r *reference) run(from []end, targets []end) {
 	relax := func(state, before uint32, cost Cost) {
 		if old, ok := r.costs[state]; !ok || cost < old {
 			r.costs[state], r.before[state] = cost, before
-			r.heap.Push(float64(cost), state)
+			r.heap.Push(cost, state)
 		}
 	}
 	for _, e := range from {
@@ -100,7 +100,7 @@ func (r *reference) run(from []end, targets []end) {
 	for len(r.heap) > 0 && (len(waiting) > 0 || targets == nil) {
 		e := r.heap.Pop()
 		cost := r.costs[e.Value]
-		if e.Key > float64(cost) {
+		if e.Key > cost {
 			continue
 		}
 		delete(waiting, e.Value)

@@ -48,7 +48,7 @@ type half struct {
 	leaves  []*leaf
 	local   []local
 	labels  labels
-	heap    heap.Heap[uint32]
+	heap    heap.Heap[Cost, uint32]
 	buffer  []Cost
 	arcs    []uint32 // that have been settled, if keep is set
 	keep    bool
@@ -68,7 +68,7 @@ func (h *half) in(level int, cell uint32) bool {
 func (h *half) reach(arc, before uint32, cost Cost, length uint32) {
 	if l := h.labels.at(arc); cost < l.cost {
 		l.cost, l.before, l.length = cost, before, length
-		h.heap.Push(float64(cost), arc)
+		h.heap.Push(cost, arc)
 	}
 }
 
@@ -256,12 +256,10 @@ func (s *Search) runPast(origins, targets []end, factor float64) (found, error) 
 	}
 	s.meetInside(&best)
 	for {
-		limit := float64(noWay)
 		if best.cost != noWay {
-			limit = float64(best.cost) * factor
-			s.bound = Cost(min(limit+1, float64(noWay)))
+			s.bound = Cost(min(float64(best.cost)*factor, float64(noWay)))
 		}
-		if len(f.heap) == 0 || len(b.heap) == 0 || f.heap[0].Key+b.heap[0].Key >= limit {
+		if len(f.heap) == 0 || len(b.heap) == 0 || f.heap[0].Key >= s.bound-min(b.heap[0].Key, s.bound) {
 			return best, nil
 		}
 		h, other := f, b

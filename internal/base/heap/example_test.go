@@ -7,7 +7,7 @@ import (
 )
 
 func Example() {
-	var queue heap.Heap[string]
+	var queue heap.Heap[float64, string]
 	queue.Push(2.5, "school")
 	queue.Push(0.5, "café")
 	queue.Push(1.5, "house")

@@ -2,19 +2,21 @@
 // of an item; searches push the item again.
 package heap
 
+import "cmp"
+
 // Item is a value with its key.
-type Item[V any] struct {
-	Key   float64
+type Item[K cmp.Ordered, V any] struct {
+	Key   K
 	Value V
 }
 
 // Heap is a 4-ary heap, which has fewer levels than a binary one, and children in one cache line. The zero value is
 // empty. Removing items keeps its memory.
-type Heap[V any] []Item[V]
+type Heap[K cmp.Ordered, V any] []Item[K, V]
 
 // Push adds a value.
-func (h *Heap[V]) Push(key float64, value V) {
-	*h = append(*h, Item[V]{})
+func (h *Heap[K, V]) Push(key K, value V) {
+	*h = append(*h, Item[K, V]{})
 	items := *h
 	i := len(items) - 1
 	for i > 0 {
@@ -25,11 +27,11 @@ func (h *Heap[V]) Push(key float64, value V) {
 		items[i] = items[up]
 		i = up
 	}
-	items[i] = Item[V]{key, value}
+	items[i] = Item[K, V]{key, value}
 }
 
 // Pop removes and returns the item with the smallest key. The heap must not be empty.
-func (h *Heap[V]) Pop() Item[V] {
+func (h *Heap[K, V]) Pop() Item[K, V] {
 	items := *h
 	top := items[0]
 	last := len(items) - 1

@@ -9,7 +9,7 @@ import (
 // TestOrder: with any sequence of Push and Pop, the smallest key comes first, with its value.
 func TestOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var h Heap[float64]
+		var h Heap[float64, float64]
 		left := map[float64]int{}
 		for _, key := range rapid.SliceOf(rapid.Float64Range(-10, 10)).Draw(t, "keys") {
 			if key < 0 && len(h) > 0 {

@@ -141,7 +141,7 @@ func (w *Driveways) Within(box geo.Box) *Network {
 			from = to
 		}
 	}
-	var queue heap.Heap[uint32]
+	var queue heap.Heap[float64, uint32]
 	w.streets.parts.Each(&box, func(p *part) {
 		if w.streets.At(p.line).Kind == placefile.PathStreet {
 			return
