@@ -18,6 +18,8 @@ import (
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+	"github.com/mapsedge/caddy-maps/internal/routing"
 	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/internal/tiles"
 )
@@ -254,8 +256,8 @@ func TestRefusedBeforeReading(t *testing.T) {
 	}
 }
 
-// TestSections: an extract without roads or places makes a region. Without the map, a file has all other sections, as
-// they are with it.
+// TestSections: an extract without roads or places makes a region. Without the map and what routes need, a file has all
+// other sections, as they are with these.
 func TestSections(t *testing.T) {
 	dir := t.TempDir()
 	for name, content := range map[string]string{
@@ -265,20 +267,23 @@ func TestSections(t *testing.T) {
 	} {
 		in := writeFile(t, filepath.Join(dir, "map.osm"), content)
 		var sections [2]map[string]int64
-		for i, noMap := range []bool{false, true} {
-			f, _ := build(t, Options{Inputs: []string{in}, Output: filepath.Join(dir, "out.region"), NoMap: noMap})
+		for i, less := range []bool{false, true} {
+			f, _ := build(t, Options{Inputs: []string{in}, Output: filepath.Join(dir, "out.region"), NoMap: less, NoRoutes: less})
 			info, err := f.Info()
 			if err != nil || !f.Covers(orb.Point{1, 1}) && !f.Covers(orb.Point{8, 50}) {
 				t.Errorf("%s: the region does not cover its node, %v", name, err)
 			}
 			sections[i] = map[string]int64{}
 			for _, s := range info.Sections {
-				if noMap || !strings.HasPrefix(s.Name, "map.") {
+				if less || !strings.HasPrefix(s.Name, "map.") && !strings.HasPrefix(s.Name, "routes.") {
 					sections[i][s.Name] = s.Bytes
 				}
 			}
-			if m, err := tiles.Open(f); err != nil || (m == nil) != noMap {
-				t.Errorf("%s, without map %v: %v, %v", name, noMap, m != nil, err)
+			if m, err := tiles.Open(f); err != nil || (m == nil) != less {
+				t.Errorf("%s, without map %v: %v, %v", name, less, m != nil, err)
+			}
+			if roads := f.Has(roadgraph.BaseEdgesSection); f.Has(routing.EdgesSection) != (roads && !less) {
+				t.Errorf("%s, without routes %v: has routes %v", name, less, !less)
 			}
 		}
 		if diff := cmp.Diff(sections[0], sections[1]); diff != "" {

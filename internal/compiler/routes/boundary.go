@@ -2,6 +2,7 @@ package routes
 
 import (
 	"cmp"
+	"context"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/region"
@@ -10,12 +11,17 @@ import (
 )
 
 // writeMode writes the sections of a mode.
-func (b *builder) writeMode(mode region.Modes) error {
+func (b *builder) writeMode(ctx context.Context, mode region.Modes) error {
 	names := routing.SectionsOf(mode)
 	boundary := scratch.NewArray[routing.BoundaryArc](b.dir, "route-boundary")
-	err := b.findBoundary(mode, boundary)
-	err = cmp.Or(err, direct(b.w, names.Boundary, boundary.Slice()), b.writeCells(&names, boundary.Slice()))
-	return cmp.Or(err, boundary.Free())
+	if err := b.findBoundary(mode, boundary); err != nil {
+		return err
+	}
+	cells, err := b.writeCells(&names, boundary.Slice())
+	if err := cmp.Or(err, direct(b.w, names.Boundary, boundary.Slice()), boundary.Free()); err != nil {
+		return err
+	}
+	return b.writeWeights(ctx, mode, cells)
 }
 
 // findBoundary finds the arcs and further states of a mode that lead from one leaf cell into another.
@@ -57,8 +63,9 @@ func (b *builder) findBoundary(mode region.Modes, to *scratch.Array[routing.Boun
 	return found.Each(func(a *routing.BoundaryArc) error { return to.Append(*a) })
 }
 
-// writeCells writes the cells of a mode, with their entries and exits.
-func (b *builder) writeCells(names *routing.Sections, boundary []routing.BoundaryArc) error {
+// writeCells writes the cells of a mode, with their entries and exits, and returns them: their matrices are still to be
+// filled in. They stay in a temporary file until the region is complete.
+func (b *builder) writeCells(names *routing.Sections, boundary []routing.BoundaryArc) ([]routing.Cell, error) {
 	total := 0
 	for _, n := range b.counts {
 		total += n
@@ -69,7 +76,7 @@ func (b *builder) writeCells(names *routing.Sections, boundary []routing.Boundar
 	all, err := cells.Extend(total + 1)
 	outward, failed := exits.Extend(total)
 	if err := cmp.Or(err, failed); err != nil {
-		return err
+		return nil, err
 	}
 	b.eachBorder(boundary, func(_ uint32, from, to int) {
 		outward[from]++
@@ -84,7 +91,7 @@ func (b *builder) writeCells(names *routing.Sections, boundary []routing.Boundar
 	all[total].Arcs = sum
 	list, err := arcs.Extend(int(sum))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	b.eachBorder(boundary, func(i uint32, from, to int) {
 		list[outward[from]] = i
@@ -92,7 +99,8 @@ func (b *builder) writeCells(names *routing.Sections, boundary []routing.Boundar
 		list[all[to].Arcs+all[to].Entries] = i
 		all[to].Entries++
 	})
-	return cmp.Or(direct(b.w, names.Arcs, list), direct(b.w, names.Cells, all), cells.Free(), exits.Free(), arcs.Free())
+	region.Add(b.w, names.Cells, all)
+	return all, cmp.Or(direct(b.w, names.Arcs, list), exits.Free(), arcs.Free())
 }
 
 // eachBorder calls do with each arc of a boundary and the cells that it leaves and enters, on each level on which these

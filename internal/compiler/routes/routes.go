@@ -90,7 +90,7 @@ func (b *builder) write(ctx context.Context) error {
 		return err
 	}
 	for _, mode := range modes {
-		if err := b.writeMode(mode); err != nil {
+		if err := b.writeMode(ctx, mode); err != nil {
 			return err
 		}
 		b.bar.Add(1)
