@@ -4,7 +4,10 @@ import (
 	"context"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"testing"
+
+	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
@@ -170,5 +173,26 @@ func CheckAlternatives(t *testing.T, f *region.File, n int) {
 	}
 	if t.Logf("%d of %d pairs have alternatives", have, n); have < n/4 {
 		t.Errorf("only %d of %d pairs have alternatives", have, n)
+	}
+}
+
+// RunIsochrones measures isochrones around the middle of a region.
+func RunIsochrones(b *testing.B, f *region.File, at orb.Point) {
+	m := customized(b, f, region.Car)
+	w := &worker{}
+	w.search.m = m
+	way := At(at)
+	p, _ := w.snap(m, &way, false)
+	for _, minutes := range []float64{15, 60} {
+		b.Run(strconv.Itoa(int(minutes)), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				f := flood{w: w, m: m, req: &IsochroneRequest{Limits: []float64{60 * minutes}}, limit: 60 * minutes,
+					cells: map[uint32]*flooded{}}
+				if _, err := f.run(&p); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

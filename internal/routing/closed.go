@@ -127,7 +127,7 @@ func (m closedMatrices) lengthsOf(cell, entry, exits int) []uint32 {
 	t := l.treeFrom(entry, &m.c.local)
 	lengths = slices.Clone(lengths)
 	for k, exit := range l.exits {
-		lengths[k] = l.lengthTo(t.before, exit)
+		lengths[k] = l.lengthTo(t.before, exit, 0)
 	}
 	return lengths
 }

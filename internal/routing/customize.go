@@ -84,19 +84,23 @@ func (c *customizer) cell(level, cell int) {
 		for k, exit := range l.exits {
 			at := i*len(b.exits) + k
 			if costs[at] = c.local.costs[exit]; costs[at] != noWay {
-				lengths[at] = l.lengthTo(c.local.before, exit)
+				lengths[at] = l.lengthTo(c.local.before, exit, 0)
 			}
 		}
 	}
 }
 
-// lengthTo returns the length of the route to the beginning of a state.
-func (c *leaf) lengthTo(before []uint32, at uint32) (length uint32) {
+// lengthTo returns the length in centimetres of the route to the beginning of a state, after millimetres before it.
+func (c *leaf) lengthTo(before []uint32, at, millimetres uint32) uint32 {
+	sum := uint64(millimetres)
 	for at = before[at]; at != noState; at = before[at] {
-		length += c.lengths[at]
+		sum += uint64(c.lengths[at])
 	}
-	return length
+	return centimetres(sum)
 }
+
+// centimetres rounds millimetres. A route may be longer than a uint32 has millimetres.
+func centimetres(millimetres uint64) uint32 { return uint32((millimetres + 5) / 10) }
 
 // source gives the matrices of a metric.
 type source interface {

@@ -3,6 +3,8 @@ package routing_test
 import (
 	"testing"
 
+	"github.com/paulmach/orb"
+
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/routing"
 	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
@@ -22,3 +24,7 @@ func BenchmarkDelaware(b *testing.B) { routing.RunBenchmarks(b, roadgraphtest.De
 
 // TestAlternatives: many routes have alternatives.
 func TestAlternatives(t *testing.T) { routing.CheckAlternatives(t, roadgraphtest.DelawareFile(t), 60) }
+
+func BenchmarkIsochrones(b *testing.B) {
+	routing.RunIsochrones(b, roadgraphtest.DelawareFile(b), orb.Point{-75.524, 39.158})
+}

@@ -73,7 +73,7 @@ const lengthUnit = 10.0
 // arc returns the cost of a state's arc.
 func (f *flood) arc(c *flooded, i uint32) Cost {
 	if f.req.Metres && c.leaf.costs[i] != noWay {
-		return (c.lengths[i] + 5) / 10
+		return c.lengths[i] / 100
 	}
 	return c.leaf.costs[i]
 }
@@ -129,13 +129,13 @@ func (f *flood) run(p *place) ([]orb.MultiPolygon, error) {
 		}
 		cost := ends[i].cost
 		if f.req.Metres {
-			cost = (ends[i].length + 5) / 10
+			cost = ends[i].length / 100
 		}
 		if f.req.Reverse {
 			f.relax(c, at, cost)
 			continue
 		}
-		pieces = f.emit(pieces, ends[i].state, ends[i].at, ends[i].at+float64(ends[i].length)/100, 0, f.value(cost))
+		pieces = f.emit(pieces, ends[i].state, ends[i].at, ends[i].at+float64(ends[i].length)/1000, 0, f.value(cost))
 		for _, t := range c.forward.of(at) {
 			f.relax(c, t.to, cost+f.turn(t))
 		}
@@ -228,7 +228,7 @@ func (f *flood) all(pieces []isochrone.Piece) []isochrone.Piece {
 			if cost == noWay || arc == noWay || c.ends[i]&f.inside() == 0 {
 				continue
 			}
-			length := float64(c.lengths[i]) / 100
+			length := float64(c.lengths[i]) / 1000
 			begin, _ := f.of(cost)
 			along := f.value(arc)
 			if f.req.Reverse { // from the beginning, and not farther than to the place itself

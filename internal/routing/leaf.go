@@ -16,7 +16,7 @@ import (
 type leaf struct {
 	states  []uint32 // ascending
 	costs   []Cost   // of each state's arc, noWay where it is closed
-	lengths []uint32 // of each state's arc, in centimetres
+	lengths []uint32 // of each state's arc, in millimetres
 	ends    []uint8  // tailInside, headInside
 	// forward are the turns at the end of each state, and backward those at its beginning: to where it comes from. Both
 	// are only of states that meet inside the cell.
@@ -99,7 +99,7 @@ func (b *leafBuilder) build(o *Overlay, number uint32, m *Model, closed map[uint
 		}
 		c.states, c.ends = append(c.states, state), append(c.ends, ends)
 		c.costs = append(c.costs, e.costs[backward])
-		c.lengths = append(c.lengths, uint32((uint64(e.edge.Length)+5)/10))
+		c.lengths = append(c.lengths, e.edge.Length)
 		b.of = append(b.of, uint32(of))
 	}
 	directions := [...]roadgraph.Flags{roadgraph.Forward, roadgraph.Backward}

@@ -36,7 +36,7 @@ type end struct {
 	leaf   uint32  // of an origin, the one in which the state ends; of a destination, that in which it begins
 	at     float64 // metres from the beginning of the arc
 	cost   Cost    // from an origin to the end of the arc; to a destination from its beginning
-	length uint32  // of the same part, in centimetres
+	length uint32  // of the same part, in millimetres
 }
 
 // half is the search from the origin or, in reverse, from the destination. First it searches the leaf cells of the ends,
@@ -130,7 +130,7 @@ func (s *Search) begin(h *half, reverse bool, ends []end) error {
 			l.runBack(c)
 			h.border(c, l, c.entries, b.entries, e.length)
 			if k := slices.Index(c.exits, at); k >= 0 { // the arc itself leaves the cell
-				h.reach(b.exits[k], noState, e.cost, e.length)
+				h.reach(b.exits[k], noState, e.cost, centimetres(uint64(e.length)))
 			}
 			continue
 		}
@@ -143,26 +143,21 @@ func (s *Search) begin(h *half, reverse bool, ends []end) error {
 	return nil
 }
 
-// border labels the arcs at the border of a leaf cell that a local search has reached.
+// border labels the arcs at the border of a leaf cell that a local search has reached. length is that of the end.
 func (h *half) border(c *leaf, l *local, at, arcs []uint32, length uint32) {
 	for k, i := range at {
 		if l.costs[i] == noWay {
 			continue
 		}
-		sum := length
-		for j := i; ; {
-			if h.reverse {
-				if l.before[j] == noState {
-					break
-				}
-				sum += c.lengths[j]
-				j = l.before[j]
-			} else {
-				if j = l.before[j]; j == noState {
-					break
-				}
-				sum += c.lengths[j]
+		var sum uint32
+		if !h.reverse {
+			sum = c.lengthTo(l.before, i, length)
+		} else {
+			millimetres := uint64(length)
+			for j := i; l.before[j] != noState; j = l.before[j] {
+				millimetres += uint64(c.lengths[j])
 			}
+			sum = centimetres(millimetres)
 		}
 		h.reach(arcs[k], noState, l.costs[i], sum)
 	}

@@ -80,7 +80,7 @@ func (w *worker) place(m *metric, at *Waypoint, hit roadgraph.Hit) (p place, ok 
 			share = along / length
 		}
 		to := Cost(math.Round(float64(c.costs[i]) * share))
-		there := uint32(math.Round(along * 100))
+		there := uint32(math.Round(along * 1000))
 		p.from = append(p.from, end{arc, head, along, c.costs[i] - to, c.lengths[i] - min(there, c.lengths[i])})
 		p.to = append(p.to, end{arc, tail, along, to, there})
 		if e.Flags.Has(roadgraph.HasStates) {

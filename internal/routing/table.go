@@ -172,12 +172,12 @@ func (s *Search) collect(b *buckets, source *place, targets []place, costs []Cos
 	return nil
 }
 
-// lengthInside returns the length of the route that inside finds.
+// lengthInside returns the length in centimetres of the route that inside finds.
 func (s *Search) lengthInside(origin int, t *end, direct bool) uint32 {
 	c, l, o := s.origin.leaves[origin], &s.origin.local[origin], &s.origin.ends[origin]
 	at, _ := c.find(t.state)
 	if direct {
-		return o.length + t.length - min(c.lengths[at], o.length+t.length)
+		return centimetres(uint64(o.length + t.length - min(c.lengths[at], o.length+t.length)))
 	}
-	return o.length + c.lengthTo(l.before, at) + t.length
+	return c.lengthTo(l.before, at, o.length+t.length)
 }

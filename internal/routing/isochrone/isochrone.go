@@ -19,13 +19,13 @@ type Piece struct {
 
 const (
 	// maxCells bounds the raster.
-	maxCells = 1 << 18
+	maxCells = 1 << 17
 	// least is the size of a cell of the raster in metres, unless there would be too many.
-	least = 25.0
+	least = 40.0
 	// width is how far an area extends from its roads: in metres, and in cells if that is more.
-	width, widthCells = 60.0, 1.3
+	width, widthCells = 100.0, 1.6
 	// small is the area of rings that are left out, in cells.
-	small = 6.0
+	small = 16.0
 	// metre is the length of 1° of latitude.
 	metre = 111_195.0
 )
