@@ -101,6 +101,13 @@ func (w *Watched) open(path string) (p *Pinned, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if speeds := w.speeds.Load(); speeds != nil {
+		go func() {
+			if err := router.SetSpeeds(w.ctx, *speeds); err != nil {
+				w.Logger.Error("the live speeds of a region cannot be set", zap.String("path", path), zap.Error(err))
+			}
+		}()
+	}
 	tiles, err := tiles.Open(file)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package regions
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"time"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/routing"
 	"github.com/mapsedge/caddy-maps/internal/trace"
 )
 
@@ -31,6 +33,14 @@ func (r *Region) Path() string { return r.watched.Path }
 // the file has been opened or after a reload. The error is a *region.DamageError or ErrUnavailable; both have been
 // logged.
 func (r *Region) Pin() (*Pinned, error) { return r.watched.pin() }
+
+// SetSpeeds replaces all live speeds of the region, also for later files. It returns when routes use them. The error is
+// that of Pin or of ctx.
+func (r *Region) SetSpeeds(ctx context.Context, speeds routing.Speeds) error {
+	r.watched.speeds.Store(&speeds)
+	_, err := Ask(r.Pin, func(p *Pinned) (none struct{}, err error) { return none, p.Router.SetSpeeds(ctx, speeds) })
+	return err
+}
 
 // Covers reports whether a position is in the region. It is false if the region cannot be read.
 func (r *Region) Covers(point orb.Point) bool {

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/routing"
 )
 
 const (
@@ -57,9 +58,10 @@ type Options struct {
 type Watched struct {
 	Options
 
-	current   atomic.Pointer[Pinned]      // nil before it is opened, while there is none, and after Destruct
-	hangs     atomic.Bool                 // the file system does not respond
-	verifying atomic.Pointer[region.File] // nil while no file is being verified
+	current   atomic.Pointer[Pinned]         // nil before it is opened, while there is none, and after Destruct
+	hangs     atomic.Bool                    // the file system does not respond
+	verifying atomic.Pointer[region.File]    // nil while no file is being verified
+	speeds    atomic.Pointer[routing.Speeds] // see Region.SetSpeeds
 	polls     chan pollRequest
 	ctx       context.Context // ends with Destruct
 	cancel    context.CancelFunc

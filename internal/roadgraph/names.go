@@ -1,6 +1,10 @@
 package roadgraph
 
-import "github.com/mapsedge/caddy-maps/internal/region"
+import (
+	"iter"
+
+	"github.com/mapsedge/caddy-maps/internal/region"
+)
 
 // Way returns the id of the OpenStreetMap way of a road, by its number in Point.
 func (g *Graph) Way(road uint32) int64 { return g.roads.At(int(road)).Way() }
@@ -33,6 +37,25 @@ func (g *Graph) Name(edge uint32) string {
 func (g *Graph) SameName(a, b uint32) bool {
 	r, s := g.road(a), g.road(b)
 	return r.Name == s.Name && (r.Name != 0 || g.kind(r).Ref == g.kind(s).Ref)
+}
+
+// WayPart is the part of an edge on one OpenStreetMap way.
+type WayPart struct {
+	ID       int64
+	Length   uint32 // millimetres
+	Reversed bool   // whether the edge runs against the way
+}
+
+// Ways yields the ways of an edge. Parts of one way that follow one another may come one by one.
+func (g *Graph) Ways(edge uint32) iter.Seq[WayPart] {
+	return func(yield func(WayPart) bool) {
+		for base := edge; ; base++ {
+			e := g.baseEdges.At(int(base))
+			if !yield(WayPart{g.roads.At(int(e.Road)).Way(), e.Length, e.Flags&Reversed != 0}) || !g.continues(edge, base) {
+				return
+			}
+		}
+	}
 }
 
 // RoadOf returns the number of the road on which an edge begins; see Details.

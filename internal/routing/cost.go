@@ -62,6 +62,8 @@ type Model struct {
 	avoid Avoid
 	// turns are the costs of turns by angle, where vehicles drive on the right.
 	turns [256]float64
+	// speeds replace those of the map.
+	speeds Speeds
 }
 
 // NewModel returns the model for some costs. It does not know areas to avoid.
@@ -91,6 +93,11 @@ func (m *Model) Arcs(g *roadgraph.Graph, number uint32, e *roadgraph.Edge, contr
 			continue
 		}
 		seconds := float64(e.Arcs[i].Duration) / 1000 / m.share[e.Class]
+		if len(m.speeds) > 0 {
+			if seconds = m.live(g, number, i == 1, seconds, e.Length); math.IsInf(seconds, 1) {
+				continue
+			}
+		}
 		for _, c := range controls {
 			if takes, governs := m.control(c, i == 1, points); takes > 0 {
 				seconds += takes
@@ -100,6 +107,29 @@ func (m *Model) Arcs(g *roadgraph.Graph, number uint32, e *roadgraph.Edge, contr
 		costs[i] = Cost(math.Round(min(seconds*10, float64(enterCost-1))))
 	}
 	return costs, governed
+}
+
+// live returns the time of an arc with live speeds, infinity where it is closed. usual is the time without.
+func (m *Model) live(g *roadgraph.Graph, edge uint32, backward bool, usual float64, length uint32) (seconds float64) {
+	for w := range g.Ways(edge) {
+		direction := 0
+		if w.Reversed != backward {
+			direction = 1
+		}
+		speed := Unchanged
+		if both, ok := m.speeds[w.ID]; ok {
+			speed = both[direction]
+		}
+		switch {
+		case speed == Unchanged:
+			seconds += usual * float64(w.Length) / float64(max(length, 1))
+		case speed == 0:
+			return math.Inf(1)
+		default:
+			seconds += float64(w.Length) / 1000 / (float64(speed) / 3.6)
+		}
+	}
+	return seconds
 }
 
 // control returns the time that a control takes in one direction, and whether it governs the junction at the end.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/bits"
 	"sync"
+	"sync/atomic"
 
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
@@ -18,9 +19,22 @@ type Engine struct {
 // network is the roads of one profile.
 type network struct {
 	*Overlay
-	standard *metric
-	metrics  metrics
+	profile  Profile
+	live     atomic.Pointer[live]
+	changing sync.Mutex // of live
 	workers  sync.Pool
+}
+
+// live is the costs of a network at a time.
+type live struct {
+	speeds   Speeds
+	standard *metric
+	metrics  metrics // for other costs
+}
+
+// stored returns the metric of the region file.
+func (n *network) stored() *metric {
+	return newMetric(n.Overlay, storedMatrices{n.Overlay}, NewModel(Costs{Profile: n.profile}))
 }
 
 // NewEngine returns a router on the graphs of a region, which are nil for modes without roads. It holds no reference to
@@ -36,7 +50,8 @@ func NewEngine(f *region.File, graphs ...*roadgraph.Graph) (*Engine, error) {
 			return nil, err
 		}
 		if o != nil {
-			n := &network{Overlay: o, standard: newMetric(o, storedMatrices{o}, NewModel(Costs{Profile: 1 << i}))}
+			n := &network{Overlay: o, profile: 1 << i}
+			n.live.Store(&live{standard: n.stored()})
 			n.workers.New = func() any { return new(worker) }
 			e.networks[i] = n
 		}
@@ -78,9 +93,10 @@ func (e *Engine) work(ctx context.Context, c *Costs, lengths bool, meter Meter,
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	m := n.standard
-	if c.Avoid != 0 || lengths {
-		if m, err = n.metrics.get(ctx, e.file, n.Overlay, Costs{Profile: c.Profile, Avoid: c.Avoid}); err != nil {
+	now := n.live.Load()
+	m := now.standard
+	if c.Avoid != 0 || lengths && !m.hasLengths() {
+		if m, err = now.metrics.get(ctx, e.file, n, now.speeds, c.Avoid); err != nil {
 			return err
 		}
 	}

@@ -16,7 +16,7 @@ type metrics struct {
 
 // custom is a metric that has been customized or soon will be.
 type custom struct {
-	costs Costs
+	avoid Avoid
 	ready chan struct{}
 	m     *metric // when ready
 	err   error
@@ -31,10 +31,10 @@ const (
 	retryAfter = 10
 )
 
-// get returns the metric of some costs without polygons, with lengths. If it takes too long, it goes on in the
+// get returns the metric that avoids some things, with lengths. If it takes too long, it goes on in the
 // background, and the error is a *NotReadyError.
-func (k *metrics) get(ctx context.Context, f *region.File, o *Overlay, costs Costs) (*metric, error) {
-	c := k.find(f, o, costs)
+func (k *metrics) get(ctx context.Context, f *region.File, n *network, speeds Speeds, avoid Avoid) (*metric, error) {
+	c := k.find(f, n, speeds, avoid)
 	timeout := time.NewTimer(patience)
 	defer timeout.Stop()
 	select {
@@ -47,16 +47,16 @@ func (k *metrics) get(ctx context.Context, f *region.File, o *Overlay, costs Cos
 	}
 }
 
-func (k *metrics) find(f *region.File, o *Overlay, costs Costs) *custom {
+func (k *metrics) find(f *region.File, n *network, speeds Speeds, avoid Avoid) *custom {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for i, c := range k.kept {
-		if c.costs.Avoid == costs.Avoid {
+		if c.avoid == avoid {
 			k.kept = append(append(k.kept[:i], k.kept[i+1:]...), c)
 			return c
 		}
 	}
-	c := &custom{costs: costs, ready: make(chan struct{})}
+	c := &custom{avoid: avoid, ready: make(chan struct{})}
 	k.kept = append(k.kept, c)
 	if !f.Acquire() {
 		c.err = &region.DamageError{Path: f.Path(), Problem: "it has been replaced"}
@@ -65,19 +65,20 @@ func (k *metrics) find(f *region.File, o *Overlay, costs Costs) *custom {
 	}
 	go func() {
 		defer f.Release()
-		c.err = c.customize(o)
+		c.err = c.customize(n, speeds)
 		close(c.ready)
 		k.settle(c)
 	}()
 	return c
 }
 
-func (c *custom) customize(o *Overlay) (err error) {
+func (c *custom) customize(n *network, speeds Speeds) (err error) {
 	defer region.Recover(&err, region.FaultsPanic())
-	model := NewModel(c.costs)
-	m, err := Customize(context.Background(), o, model)
+	model := NewModel(Costs{Profile: n.profile, Avoid: c.avoid})
+	model.speeds = speeds
+	m, err := Customize(context.Background(), n.Overlay, model)
 	if err == nil {
-		c.m = newMetric(o, fullMatrices{m}, model)
+		c.m = newMetric(n.Overlay, fullMatrices{m}, model)
 	}
 	return err
 }

@@ -22,6 +22,12 @@ func newMetric(o *Overlay, matrices source, model *Model) *metric {
 		cells: make([]atomic.Pointer[leaf], o.NumLeaves())}}
 }
 
+// hasLengths reports whether the matrices have lengths.
+func (m *metric) hasLengths() bool {
+	_, full := m.matrices.(fullMatrices)
+	return full
+}
+
 // leaf returns a leaf cell.
 func (m *metric) leaf(number uint32, b *leafBuilder) *leaf {
 	if m.closed != nil && m.closed.cells[0][number] {

@@ -30,6 +30,7 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //	    max_elements    <number>
 //	    max_coordinates <number>
 //	    profile         car|bicycle|foot...
+//	    speeds          <file>
 //	    public
 //	}
 //
@@ -83,6 +84,7 @@ func (h *Handler) unmarshal(d *caddyfile.Dispenser, known app.RegionNames) error
 		options.Option{Name: "max_coordinates", Args: "<number>", Read: options.Number(&h.MaxCoordinates)},
 		options.Option{Name: "profile", Args: "car|bicycle|foot...", Repeats: true,
 			Read: options.Words((*[]string)(&h.Profile))},
+		options.Option{Name: "speeds", Args: "<file>", Read: options.Text(&h.Speeds)},
 		options.Option{Name: "public", Read: options.Flag(&h.Public)},
 	)
 }

@@ -20,6 +20,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/mapsedge/caddy-maps/internal/access/account"
+	"github.com/mapsedge/caddy-maps/internal/regions"
 	"github.com/mapsedge/caddy-maps/internal/routing"
 	"github.com/mapsedge/caddy-maps/internal/web/answer"
 	"github.com/mapsedge/caddy-maps/internal/web/apierror"
@@ -49,6 +50,10 @@ type Handler struct {
 
 	// The profiles on offer: `car`, `bicycle`, `foot`. The first is for requests without `profile`. Default: all three.
 	Profile matching.Profiles `json:"profile,omitempty"`
+
+	// A CSV file of live speeds for cars, with lines `way,forward km/h,backward km/h`, for the regions of routers `local`.
+	// 0 closes a road. Changes of the file take effect within seconds. Default: none.
+	Speeds string `json:"speeds,omitempty"`
 
 	// Whether requests without maps_auth and the scope of their path are served. Otherwise they get 500. Default: false.
 	Public bool `json:"public,omitempty"`
@@ -108,6 +113,15 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 			return fmt.Errorf("module %T is not a router", module)
 		}
 		h.routers = append(h.routers, router)
+	}
+	if h.Speeds != "" {
+		var of []*regions.Region
+		for _, router := range h.routers {
+			if l, ok := router.(*Local); ok {
+				of = append(of, l.regions...)
+			}
+		}
+		go watchSpeeds(ctx, h.Speeds, of, h.logger)
 	}
 	return nil
 }
