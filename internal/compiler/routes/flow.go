@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// graph is a part of the junctions. Its links count from its first ones.
+// graph is a part of the groups of junctions. Its links count from its first ones.
 type graph struct {
 	nodes []node
 	links []link
@@ -25,7 +25,7 @@ func (w *work) part(s span) *work {
 	return &work{w.keys[s.from:s.to], w.open[s.from:s.to], w.sides[s.from:s.to]}
 }
 
-// cutSize is how much can flow over a cut, and how many nodes its smaller side has.
+// cutSize is how much can flow over a cut, and how many junctions its smaller side has.
 type cutSize struct{ flow, smaller int }
 
 // cut finds a small cut that leaves at least a quarter or so of the nodes on either side: by inertial flow (Schild and
@@ -124,12 +124,15 @@ func (w *work) flow(g graph, limit int) (size cutSize, ok bool) {
 			}
 		}
 	}
-	for _, open := range w.open {
+	var sides [2]int
+	for i, open := range w.open {
+		side := 0
 		if open == 0 {
-			size.smaller++
+			side = 1
 		}
+		sides[side] += int(g.nodes[i].size)
 	}
-	size.smaller = min(size.smaller, len(g.nodes)-size.smaller)
+	size.smaller = min(sides[0], sides[1])
 	return size, true
 }
 

@@ -13,10 +13,11 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/routing"
 )
 
-// node is a junction in the graph of a divider.
+// node is a group of junctions in the graph of a divider; see groups.
 type node struct {
 	lat, lon int32 // 1e-7 degrees
-	junction uint32
+	number   uint32
+	size     uint32 // junctions
 	from, to uint32 // its links
 }
 
@@ -36,7 +37,7 @@ type divider struct {
 	nodes  [2][]node
 	links  [2][]link
 	work   work
-	order  []uint32 // the junctions in their new order
+	order  []uint32 // the groups in their new order
 	begins []uint8  // for each element of order, the levels on which a cell begins there
 	idle   chan struct{}
 }
@@ -48,37 +49,38 @@ func (s span) len() int { return s.to - s.from }
 
 // partition divides the junctions: it fills leafOf, leaves and counts.
 func (b *builder) partition(ctx context.Context) error {
-	count, links := 0, 0
+	g, err := b.group()
+	if err != nil {
+		return err
+	}
+	links := 0
 	for base := range b.baseEdges() {
-		first, last := b.junctions[2*base], b.junctions[2*base+1]
-		count = max(count, int(first)+1, int(last)+1)
-		if first != last {
+		if first, last := g.ends(b, base); first != last {
 			links += 2
 		}
 	}
-	d := &divider{ctx: ctx, order: zeros[uint32](b, "order", count), begins: zeros[uint8](b, "begins", count),
+	d := &divider{ctx: ctx, order: zeros[uint32](b, "order", g.count), begins: zeros[uint8](b, "begins", g.count),
 		idle: make(chan struct{}, runtime.GOMAXPROCS(0)-1)}
 	for i := range d.nodes {
-		d.nodes[i], d.links[i] = zeros[node](b, "nodes", count), zeros[link](b, "links", links)
+		d.nodes[i], d.links[i] = zeros[node](b, "nodes", g.count), zeros[link](b, "links", links)
 	}
-	d.work = work{zeros[uint32](b, "keys", count), zeros[uint32](b, "open", count), zeros[bool](b, "sides", count)}
-	b.leafOf = zeros[uint32](b, "leaf-of", count)
+	d.work = work{zeros[uint32](b, "keys", g.count), zeros[uint32](b, "open", g.count), zeros[bool](b, "sides", g.count)}
 	if b.failed != nil {
 		return b.failed
 	}
-	b.connect(d.nodes[0], d.links[0])
+	b.connect(g, d.nodes[0], d.links[0])
 	for range cap(d.idle) {
 		d.idle <- struct{}{}
 	}
-	d.divide(0, span{0, count}, span{0, links}, math.MaxInt)
-	return cmp.Or(ctx.Err(), b.numberCells(d))
+	d.divide(0, span{0, g.count}, span{0, links}, len(g.of), math.MaxInt)
+	return cmp.Or(ctx.Err(), b.numberCells(d, g))
 }
 
-// connect makes the graph of all junctions.
-func (b *builder) connect(nodes []node, links []link) {
+// connect makes the graph of all groups.
+func (b *builder) connect(g *groups, nodes []node, links []link) {
 	for base := range b.baseEdges() {
 		e := b.edges.At(int(base))
-		first, last := b.junctions[2*base], b.junctions[2*base+1]
+		first, last := g.ends(b, base)
 		nodes[first].lat, nodes[first].lon = e.Lat, e.Lon
 		if end := &nodes[last]; end.lat == 0 && end.lon == 0 {
 			end.lat, end.lon = e.Lat, e.Lon // roughly, if the end is far: places only help to find good cuts
@@ -91,14 +93,17 @@ func (b *builder) connect(nodes []node, links []link) {
 			nodes[last].to++
 		}
 	}
+	for _, group := range g.of {
+		nodes[group].size++
+	}
 	sum := uint32(0)
 	for i := range nodes {
 		n := &nodes[i]
-		n.junction = uint32(i)
+		n.number = uint32(i)
 		n.from, n.to, sum = sum, sum, sum+n.to
 	}
 	for base := range b.baseEdges() {
-		first, last := b.junctions[2*base], b.junctions[2*base+1]
+		first, last := g.ends(b, base)
 		if first == last {
 			continue
 		}
@@ -113,17 +118,17 @@ func (b *builder) connect(nodes []node, links []link) {
 
 func count(m region.Modes) int { return bits.OnesCount8(uint8(m)) }
 
-// divide divides some nodes with their links, a part of a larger number of nodes.
-func (d *divider) divide(list int, nodes, links span, larger int) {
+// divide divides some nodes with their links, which have some junctions, a part of a larger number of these.
+func (d *divider) divide(list int, nodes, links span, junctions, larger int) {
 	for level := range routing.Levels {
-		if size := routing.LeafSize << (3 * level); nodes.len() <= size && larger > size {
+		if size := routing.LeafSize << (3 * level); junctions <= size && larger > size {
 			d.begins[nodes.from] |= 1 << level
 		}
 	}
 	g := graph{d.nodes[list][nodes.from:nodes.to], d.links[list][links.from:links.to]}
-	if len(g.nodes) <= routing.LeafSize || d.ctx.Err() != nil {
+	if junctions <= routing.LeafSize || d.ctx.Err() != nil {
 		for i := range g.nodes {
-			d.order[nodes.from+i] = g.nodes[i].junction
+			d.order[nodes.from+i] = g.nodes[i].number
 		}
 		return
 	}
@@ -131,11 +136,14 @@ func (d *divider) divide(list int, nodes, links span, larger int) {
 	w.cut(g)
 	other := graph{d.nodes[1-list][nodes.from:nodes.to], d.links[1-list][links.from:links.to]}
 	first, inside := w.split(g, other)
-	middle, end := nodes.from+first, links.from+inside[0]
+	middle, end, size := nodes.from+first, links.from+inside[0], 0
+	for i := range other.nodes[:first] {
+		size += int(other.nodes[i].size)
+	}
 	d.both(func() {
-		d.divide(1-list, span{nodes.from, middle}, span{links.from, end}, nodes.len())
+		d.divide(1-list, span{nodes.from, middle}, span{links.from, end}, size, junctions)
 	}, func() {
-		d.divide(1-list, span{middle, nodes.to}, span{end, end + inside[1]}, nodes.len())
+		d.divide(1-list, span{middle, nodes.to}, span{end, end + inside[1]}, junctions-size, junctions)
 	})
 }
 
@@ -155,7 +163,7 @@ func (d *divider) both(one, other func()) {
 }
 
 // numberCells numbers the cells of all levels in the order of the division.
-func (b *builder) numberCells(d *divider) error {
+func (b *builder) numberCells(d *divider, g *groups) error {
 	for _, levels := range d.begins {
 		b.counts[0] += int(levels & 1)
 	}
@@ -164,18 +172,23 @@ func (b *builder) numberCells(d *divider) error {
 		return b.failed
 	}
 	var next [routing.Levels]uint32 // one more than the present cell of each level
-	for i, junction := range d.order {
+	leafOf := d.work.keys           // of each group
+	for i, group := range d.order {
 		for level := range next {
 			next[level] += uint32(d.begins[i] >> level & 1)
 		}
 		leaf := next[0] - 1
-		b.leafOf[junction] = leaf
+		leafOf[group] = leaf
 		for level := 1; level < routing.Levels; level++ {
 			b.leaves[leaf].Parents[level-1] = next[level] - 1
 		}
 	}
 	for level := range next {
 		b.counts[level] = int(next[level])
+	}
+	b.leafOf = g.of
+	for i, group := range b.leafOf {
+		b.leafOf[i] = leafOf[group]
 	}
 	return nil
 }
