@@ -27,6 +27,8 @@ type detailedPath struct {
 	metres float64   // so far, from coordinate to coordinate of scratch.path
 	before orb.Point // the last one of these
 	offset float64   // of the last coordinate, in metres from the beginning of its piece
+	pace   float64   // of the piece, in seconds per metre
+	times  []float64 // see Result.Times
 
 	edge, road uint32 // of the segment that was entered last, which is a segment of the drive
 	known      bool   // whether there is one
@@ -42,9 +44,9 @@ func (s *scratch) detailedPath(r *Result) error {
 		}
 	}
 	if len(c.line) == 1 {
-		c.line = append(c.line, c.line[0])
+		c.line, c.times = append(c.line, c.line[0]), append(c.times, c.times[0])
 	}
-	r.Path, r.Distance, r.Ways = c.line, c.metres, c.ways.finish(len(c.line)-1)
+	r.Path, r.Distance, r.Ways, r.Times = c.line, c.metres, c.ways.finish(len(c.line)-1), c.times
 	return nil
 }
 
@@ -82,7 +84,10 @@ func (c *detailedPath) travel(number int32) {
 	for segment != last && offset(segment+ahead) <= p.from {
 		segment += step
 	}
-	c.offset = p.from
+	c.offset, c.pace = p.from, 0
+	if arc := c.s.graph.Arc(p.arc); arc.Length > 0 {
+		c.pace = float64(arc.Duration) / float64(arc.Length)
+	}
 	c.stop(number, p.from, c.s.at(p.arc, p.from), shape[segment].Road)
 	for segment != last && offset(segment+ahead) < p.to {
 		c.stop(number, offset(segment+ahead), shape[segment+ahead].Location(), shape[segment].Road)
@@ -105,15 +110,15 @@ func (c *detailedPath) stop(piece int32, offset float64, at orb.Point, road uint
 			break
 		}
 		if next.offset > c.offset+atCoordinate {
-			c.line = appendPoint(c.line, c.s.at(base, next.offset))
-			c.offset = next.offset
+			c.add(c.s.at(base, next.offset), next.offset)
 		}
 		c.snap()
 	}
 	if len(c.line) > 0 {
 		c.metres += geo.Distance(c.before.Lat(), c.before.Lon(), at.Lat(), at.Lon())
 	}
-	c.line, c.before, c.offset = appendPoint(c.line, at), at, offset
+	c.add(at, offset)
+	c.before = at
 	for len(c.order) > 0 {
 		next := c.s.located[c.order[0]]
 		if next.piece > piece || next.offset > offset+atCoordinate {
@@ -121,6 +126,16 @@ func (c *detailedPath) stop(piece int32, offset float64, at orb.Point, road uint
 		}
 		c.snap()
 	}
+}
+
+// add appends a coordinate, which is at an offset of the piece.
+func (c *detailedPath) add(at orb.Point, offset float64) {
+	seconds := c.pace * max(0, offset-c.offset)
+	if n := len(c.times); n > 0 {
+		seconds += c.times[n-1]
+	}
+	c.line, c.offset = appendPoint(c.line, at), offset
+	c.times = append(c.times[:len(c.line)-1], seconds)
 }
 
 // snap puts the next point at the last coordinate.

@@ -153,6 +153,9 @@ func check(g *roadgraph.Graph, req *matching.Request, r *matching.Result) ([]str
 	if !(r.Duration > -1e-4 && r.Duration < math.MaxFloat64) {
 		return nil, fmt.Errorf("the duration is %v", r.Duration)
 	}
+	if n := len(r.Times); n != len(r.Path) || r.Times[0] != 0 || math.Abs(r.Times[n-1]-r.Duration) > 1e-3 {
+		return nil, fmt.Errorf("the times of %d coordinates are %v, the duration is %v", len(r.Path), r.Times, r.Duration)
+	}
 	if err := checkWays(r); err != nil {
 		return nil, err
 	}

@@ -48,6 +48,8 @@ type Result struct {
 	Confidence float64
 	// Duration is the time in seconds that the drive takes at the roads' free speed.
 	Duration float64
+	// Times are the seconds from the beginning of the drive to each coordinate of Path; nil if unknown.
+	Times []float64
 	// Tracepoints has one entry for each point of the request.
 	Tracepoints []Tracepoint
 	// Ways are the OpenStreetMap ways of Path, from its first coordinate to its last; nil if unknown.

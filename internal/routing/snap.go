@@ -36,8 +36,9 @@ func (w *worker) snap(m *metric, at *Waypoint, isolated bool) (p place, ok bool)
 		radius = min(radius, limit)
 		w.hits = m.Graph.Near(at.Location.Lat(), at.Location.Lon(), radius, w.hits[:0])
 		slices.SortFunc(w.hits, compareHits)
-		for _, hit := range w.hits {
+		for i, hit := range w.hits {
 			if p, ok = w.place(m, at, hit); ok && (isolated || !p.isolated) {
+				w.addSame(m, at, &p, w.hits[i+1:])
 				return p, true
 			}
 		}
@@ -46,6 +47,19 @@ func (w *worker) snap(m *metric, at *Waypoint, isolated bool) (p place, ok bool)
 		}
 	}
 	return p, false
+}
+
+// addSame adds the ends of other roads at a place: a waypoint at a junction is on all of them.
+func (w *worker) addSame(m *metric, at *Waypoint, p *place, hits []roadgraph.Hit) {
+	const same = 0.01 // metres
+	for _, hit := range hits {
+		if hit.Distance > p.distance+same {
+			return
+		}
+		if q, ok := w.place(m, at, hit); ok && q.isolated == p.isolated && distance(p.point, q.point) < same {
+			p.from, p.to = append(p.from, q.from...), append(p.to, q.to...)
+		}
+	}
 }
 
 func compareHits(a, b roadgraph.Hit) int {

@@ -37,15 +37,11 @@ type bucketEntry struct {
 }
 
 func (w *worker) table(m *metric, req *TableRequest) (*Table, error) {
-	sources, _, err := w.places(m, req.Sources, false)
+	places, _, err := w.places(m, slices.Concat(req.Sources, req.Destinations), true)
 	if err != nil {
 		return nil, err
 	}
-	targets, _, err := w.places(m, req.Destinations, false)
-	if err != nil {
-		err.(*SegmentError).Waypoint += len(sources)
-		return nil, err
-	}
+	sources, targets := places[:len(req.Sources)], places[len(req.Sources):]
 	t := &Table{Sources: snappedAll(m, sources), Destinations: snappedAll(m, targets)}
 	s, b := &w.search, &w.buckets
 	s.bound, s.lengths = noWay, req.Distances

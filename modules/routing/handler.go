@@ -189,6 +189,9 @@ var endpoints = map[string]*endpoint{
 
 // ServeHTTP implements caddyhttp.MiddlewareHandler. It never calls the next handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {
+	if h.serveOSRM(w, r) {
+		return nil
+	}
 	path := r.URL.Path
 	if h.Prefix != "" {
 		rest, ok := h.prefix.Below(r.URL)

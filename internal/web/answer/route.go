@@ -274,18 +274,24 @@ func appendRows(dst []byte, rows [][]float64, decimals int) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = append(dst, `{"duration":[`...)
-		for k, v := range row {
-			if k > 0 {
-				dst = append(dst, ',')
-			}
-			if v != v { // NaN
-				dst = append(dst, "null"...)
-			} else {
-				dst = text.AppendRounded(dst, v, decimals)
-			}
+		dst = append(dst, `{"duration":`...)
+		dst = append(appendNumbers(dst, row, decimals), '}')
+	}
+	return append(dst, ']')
+}
+
+// appendNumbers appends a list in which NaN is null.
+func appendNumbers(dst []byte, list []float64, decimals int) []byte {
+	dst = append(dst, '[')
+	for i, v := range list {
+		if i > 0 {
+			dst = append(dst, ',')
 		}
-		dst = append(dst, `]}`...)
+		if v != v { // NaN
+			dst = append(dst, "null"...)
+		} else {
+			dst = text.AppendRounded(dst, v, decimals)
+		}
 	}
 	return append(dst, ']')
 }
