@@ -25,8 +25,8 @@ const Unchanged Speed = -1
 const maxSpeed = 250 // km/h
 
 // ReadSpeeds reads lines of `way,forward,backward`, with speeds in km/h from 0, which closes the road, to 250. An empty
-// speed, and a third one that is missing, change nothing. A first line without numbers is a header. Later lines override
-// earlier ones. The error names the line.
+// speed, and a third one that is missing, change nothing. A first line that begins with "way" is a header. Later lines
+// override earlier ones. The error names the line.
 func ReadSpeeds(from io.Reader) (Speeds, error) {
 	r := csv.NewReader(from)
 	r.FieldsPerRecord, r.ReuseRecord, r.TrimLeadingSpace, r.Comment = -1, true, true, '#'
@@ -42,7 +42,7 @@ func ReadSpeeds(from io.Reader) (Speeds, error) {
 		line, _ := r.FieldPos(0)
 		way, err := strconv.ParseInt(strings.TrimSpace(fields[0]), 10, 64)
 		switch {
-		case err != nil && first:
+		case err != nil && first && strings.EqualFold(strings.TrimSpace(fields[0]), "way"):
 			continue
 		case err != nil:
 			return nil, fmt.Errorf("line %d: %.40q is not the id of a way", line, fields[0])

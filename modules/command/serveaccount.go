@@ -49,7 +49,8 @@ func (s *serve) prepareAccount(ctx context.Context) (a servedAccount, err error)
 		now := st.Now().UTC()
 		a.Account = account.Account{ID: credential.NewAccountID(now), OrganizationID: servedOrganization,
 			Description: "the first account, of `caddy maps serve`", CreatedBy: "user:operator", Status: account.StatusActive,
-			Scopes:    account.Scopes{account.ScopeTile, account.ScopeDirection, account.ScopeReverseGeocoding},
+			Scopes: account.Scopes{account.ScopeTile, account.ScopeDirection, account.ScopeMatrix, account.ScopeONM,
+				account.ScopeTSS, account.ScopeReverseGeocoding},
 			CreatedAt: now, UpdatedAt: now}
 		if a.client, a.server, err = credential.NewAccountTokens(&a.Account); err != nil {
 			return a, err
@@ -96,7 +97,7 @@ func (s *serve) welcome(out io.Writer, a servedAccount, file string) error {
 	} else {
 		client, server = "mpc_…", "mps_…"
 		fmt.Fprintf(&b, "\nThe tokens of the account %s were shown at the first start. Another account:\n"+
-			"  caddy maps accounts create --organization %s --scopes TILE,DIRECTION,REVERSEGEOCODING\n", a.ID,
+			"  caddy maps accounts create --organization %s --scopes TILE,DIRECTION,MATRIX,REVERSEGEOCODING\n", a.ID,
 			servedOrganization)
 	}
 	fmt.Fprintf(&b, `
@@ -111,6 +112,9 @@ Ask: the first line exchanges the tokens for an access token of 15 minutes.
 		}
 		fmt.Fprintf(&b, "  curl -s \"%s/v2/search/reverse-geocoding?lat=%.5f&lon=%.5f&apiKey=$TOKEN\"\n", base,
 			drive[0].Lat(), drive[0].Lon())
+		last := drive[len(drive)-1]
+		fmt.Fprintf(&b, "  curl -s \"%s/api/v1/route?origin=%.5f,%.5f&destination=%.5f,%.5f\" -H \"Authorization: Bearer $TOKEN\"\n",
+			base, drive[0].Lat(), drive[0].Lon(), last.Lat(), last.Lon())
 		fmt.Fprintf(&b, "  curl -sG \"%s/api/route/matching/?apiKey=$TOKEN\" --data-urlencode 'path=[%s]'\n", base,
 			strings.Join(positions, ","))
 	}
