@@ -172,7 +172,7 @@ func (c *call) route() error {
 	if err != nil {
 		return err
 	}
-	if format == "json" || format == "polyline6" || format == "geojson" {
+	if _, asked := c.in["steps"]; !asked {
 		req.Steps = true
 	}
 	result, err := c.find(req)
