@@ -38,7 +38,7 @@ func SectionsOf(mode region.Modes) Sections {
 // Levels is the number of levels of cells. Cells of level i have at most LeafSize << (3*i) junctions.
 const (
 	Levels   = 4
-	LeafSize = 64
+	LeafSize = 96
 )
 
 // EdgeInfo is what routes need of a base edge. Bits 0 to 11 are the index of its Ends, counted from the first ones of its
