@@ -48,7 +48,10 @@ func (g *Graph) EdgeOf(state uint32) (edge uint32, forward bool) {
 
 // Turns appends the turns at the end of a state.
 func (g *Graph) Turns(state uint32, turns []Turn) []Turn {
-	a := g.Arc(state)
+	a := Arc{Number: g.ArcOf(state)}
+	if a.baseEdge = a.Number >> 1; a.Number&1 == 0 {
+		a.baseEdge = g.LastBaseEdge(a.baseEdge)
+	}
 	own := a.own()
 	words, back, n := g.turnWords(state, &a)
 	for i := 0; i < n; i++ {

@@ -2,8 +2,9 @@ package routing
 
 import (
 	"context"
-	"math"
-	"slices"
+	"encoding/binary"
+	"math/bits"
+	"sync"
 	"sync/atomic"
 
 	"github.com/mapsedge/caddy-maps/internal/base/heap"
@@ -24,18 +25,42 @@ func (m *Matrices) Of(cell int) []Cost { return m.costs[m.first[cell]:m.first[ce
 // Customize computes the matrices of all cells, those of the lower levels first, on all processors. Its error is that
 // of the context. The result does not depend on the number of processors.
 func Customize(ctx context.Context, o *Overlay, model *Model) (*Matrices, error) {
+	m := newMatrices(o)
+	m.costs, m.lengths = make([]Cost, m.size()), make([]uint32, m.size())
+	return m, m.fill(ctx, o, model)
+}
+
+// CustomizeIn is Customize without the lengths of routes, in memory for costs that allocate returns.
+func CustomizeIn(ctx context.Context, o *Overlay, model *Model, allocate func(n int) ([]Cost, error)) (
+	m *Matrices, err error) {
+	m = newMatrices(o)
+	if m.costs, err = allocate(m.size()); err != nil {
+		return nil, err
+	}
+	return m, m.fill(ctx, o, model)
+}
+
+// newMatrices returns matrices without memory.
+func newMatrices(o *Overlay) *Matrices {
 	m := &Matrices{first: make([]uint64, o.first[Levels]+1)}
 	for cell := range o.first[Levels] {
 		b := o.borderOf(cell)
 		m.first[cell+1] = m.first[cell] + uint64(len(b.entries)*len(b.exits))
 	}
-	n := m.first[o.first[Levels]]
-	m.costs, m.lengths = make([]Cost, n), make([]uint32, n)
+	return m
+}
+
+// size returns how many elements all matrices have.
+func (m *Matrices) size() int { return int(m.first[len(m.first)-1]) }
+
+func (m *Matrices) fill(ctx context.Context, o *Overlay, model *Model) error {
+	idle := sync.Pool{New: func() any { return &customizer{o: o, m: m, model: model} }}
 	for level := range Levels {
 		from, to := o.first[level], o.first[level+1]
 		next := func(a, b int) (_ struct{}, err error) {
 			defer region.Recover(&err, region.FaultsPanic())
-			c := customizer{o: o, m: m, model: model}
+			c := idle.Get().(*customizer)
+			defer idle.Put(c)
 			for i := a; i < b; i++ {
 				c.cell(level, from+i)
 			}
@@ -43,10 +68,10 @@ func Customize(ctx context.Context, o *Overlay, model *Model) (*Matrices, error)
 		}
 		const some = 16
 		if err := pipeline.Ranges(ctx, to-from, some, next, func(struct{}) error { return nil }); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return m, nil
+	return nil
 }
 
 // customizer computes matrices in one goroutine.
@@ -64,14 +89,19 @@ func (c *customizer) cell(level, cell int) {
 	if len(b.entries) == 0 || len(b.exits) == 0 {
 		return
 	}
-	costs, lengths := c.m.Of(cell), c.m.lengths[c.m.first[cell]:c.m.first[cell+1]]
+	costs, lengths := c.m.Of(cell), []uint32(nil)
+	if c.m.lengths != nil {
+		lengths = c.m.lengths[c.m.first[cell]:c.m.first[cell+1]]
+	}
 	if level > 0 {
 		matrices := fullMatrices{c.m}
 		for i, entry := range b.entries {
 			c.inner.run(c.o, matrices, level, cell, entry, noState)
 			for k, exit := range b.exits {
 				l := c.inner.labels.at(exit)
-				costs[i*len(b.exits)+k], lengths[i*len(b.exits)+k] = l.cost, l.length
+				if costs[i*len(b.exits)+k] = l.cost; lengths != nil {
+					lengths[i*len(b.exits)+k] = l.length
+				}
 			}
 		}
 		return
@@ -83,7 +113,7 @@ func (c *customizer) cell(level, cell int) {
 		c.local.run(l)
 		for k, exit := range l.exits {
 			at := i*len(b.exits) + k
-			if costs[at] = c.local.costs[exit]; costs[at] != noWay {
+			if costs[at] = c.local.costs[exit]; costs[at] != noWay && lengths != nil {
 				lengths[at] = l.lengthTo(c.local.before, exit, 0)
 			}
 		}
@@ -128,6 +158,9 @@ func (m fullMatrices) column(to []Cost, cell, exit, entries, exits int) []Cost {
 }
 
 func (m fullMatrices) lengthsOf(cell, entry, exits int) []uint32 {
+	if m.lengths == nil {
+		return nil
+	}
 	at := m.first[cell] + uint64(entry*exits)
 	return m.lengths[at : at+uint64(exits)]
 }
@@ -136,58 +169,61 @@ func (m fullMatrices) lengthsOf(cell, entry, exits int) []uint32 {
 type storedMatrices struct{ *Overlay }
 
 func (m storedMatrices) row(to []Cost, cell, entry, exits int) []Cost {
-	c := m.cells.At(cell)
-	if c.Wide == 0 {
-		at := int(c.Weights) + entry*exits
-		for _, w := range m.weights.Range(at, at+exits) {
-			to = append(to, wide(w))
-		}
-		return to
-	}
-	at := int(c.Weights) + 2*entry*exits
-	words := m.weights.Range(at, at+2*exits)
-	for i := 0; i < len(words); i += 2 {
-		to = append(to, Cost(words[i])|Cost(words[i+1])<<16)
+	matrix, width := m.matrix(cell, (entry+1)*exits)
+	for i := entry * exits; i < (entry+1)*exits; i++ {
+		to = append(to, element(matrix, width, i))
 	}
 	return to
-}
-
-// wide returns a cost of one word.
-func wide(w uint16) Cost {
-	if w == math.MaxUint16 {
-		return noWay
-	}
-	return Cost(w)
 }
 
 func (m storedMatrices) column(to []Cost, cell, exit, entries, exits int) []Cost {
-	c := m.cells.At(cell)
-	if c.Wide == 0 {
-		words := m.weights.Range(int(c.Weights), int(c.Weights)+entries*exits)
-		for i := exit; i < len(words); i += exits {
-			to = append(to, wide(words[i]))
-		}
-		return to
-	}
-	words := m.weights.Range(int(c.Weights), int(c.Weights)+2*entries*exits)
-	for i := 2 * exit; i < len(words); i += 2 * exits {
-		to = append(to, Cost(words[i])|Cost(words[i+1])<<16)
+	matrix, width := m.matrix(cell, entries*exits)
+	for i := exit; i < entries*exits; i += exits {
+		to = append(to, element(matrix, width, i))
 	}
 	return to
+}
+
+// matrix returns the first n elements of the matrix of a cell, and how many bits each of them has.
+func (m storedMatrices) matrix(cell, n int) ([]byte, int) {
+	c := m.cells.At(cell)
+	begin := int(c.Weights)
+	return m.weights.Range(begin, begin+(n*c.bits()+7)/8+WeightsEnd), c.bits()
+}
+
+// element returns an element of a matrix.
+func element(matrix []byte, width, i int) Cost {
+	at := uint(i * width)
+	all := uint64(1)<<width - 1
+	if cost := binary.LittleEndian.Uint64(matrix[at/8:]) >> (at % 8) & all; cost != all {
+		return Cost(cost)
+	}
+	return noWay
 }
 
 func (storedMatrices) lengthsOf(int, int, int) []uint32 { return nil }
 
-// Pack returns the words of the matrix of a cell as the region file stores it, and whether they are wide.
-func Pack(words []uint16, costs []Cost) (_ []uint16, isWide bool) {
-	isWide = slices.ContainsFunc(costs, func(c Cost) bool { return c >= math.MaxUint16 && c != noWay })
+// Pack appends the matrix of a cell as the region file stores it, and returns how many bits its elements have.
+func Pack(matrix []byte, costs []Cost) (_ []byte, width int) {
+	most := Cost(0)
 	for _, c := range costs {
-		words = append(words, uint16(c))
-		if isWide {
-			words = append(words, uint16(c>>16))
+		if c != noWay {
+			most = max(most, c)
 		}
 	}
-	return words, isWide
+	width = bits.Len32(most + 1) // all ones is not a cost
+	word, n := uint64(0), 0
+	for _, c := range costs {
+		word |= uint64(c) & (1<<width - 1) << n
+		for n += width; n >= 8; n -= 8 {
+			matrix = append(matrix, byte(word))
+			word >>= 8
+		}
+	}
+	if n > 0 {
+		matrix = append(matrix, byte(word))
+	}
+	return matrix, width
 }
 
 // inner is a search inside a cell of level 1 or more, over the matrices of its cells on the level below.

@@ -14,23 +14,24 @@ import (
 type Overlay struct {
 	Graph *roadgraph.Graph
 
-	mode      region.Modes
-	edges     region.View[EdgeInfo]
-	crossings region.View[Crossing]
-	leaves    region.View[Leaf]
-	members   region.View[byte]
-	boundary  region.View[BoundaryArc]
-	cells     region.View[Cell]
-	arcs      region.View[uint32]
-	weights   region.View[uint16]
-	first     [Levels + 1]int // where the cells of each level begin in cells
+	mode     region.Modes
+	edges    region.View[EdgeInfo]
+	pairs    region.View[Ends]
+	blocks   region.View[uint32]
+	leaves   region.View[Leaf]
+	members  region.View[byte]
+	boundary region.View[BoundaryArc]
+	cells    region.View[Cell]
+	arcs     region.View[uint32]
+	weights  region.View[byte]
+	first    [Levels + 1]int // where the cells of each level begin in cells
 }
 
 // OpenOverlay finds the cells of a mode on its graph. It returns nil if the region has none.
 func OpenOverlay(f *region.File, g *roadgraph.Graph, mode region.Modes) (*Overlay, error) {
 	o := &Overlay{Graph: g, mode: mode}
 	names := SectionsOf(mode)
-	if err := cmp.Or(open(f, EdgesSection, &o.edges), open(f, CrossingsSection, &o.crossings),
+	if err := cmp.Or(open(f, EdgesSection, &o.edges), open(f, EndsSection, &o.pairs), open(f, BlocksSection, &o.blocks),
 		open(f, LeavesSection, &o.leaves), open(f, MembersSection, &o.members), open(f, names.Boundary, &o.boundary),
 		open(f, names.Cells, &o.cells), open(f, names.Arcs, &o.arcs), open(f, names.Weights, &o.weights)); err != nil {
 		return nil, err
@@ -67,13 +68,8 @@ func (o *Overlay) ends(edge uint32) (first, last uint32) {
 
 // leavesOf returns the leaf cells of the first and the last node of a base edge.
 func (o *Overlay) leavesOf(base uint32) (first, last uint32) {
-	e := *o.edges.At(int(base))
-	cell := uint32(e & (1<<cellBits - 1))
-	if e&isCrossing == 0 {
-		return cell, cell
-	}
-	c := o.crossings.At(int(cell))
-	return c.First, c.Last
+	e := o.pairs.At(int(*o.blocks.At(int(base / EdgeBlock))) + o.edges.At(int(base)).Ends())
+	return e.First, e.Last
 }
 
 // isolated reports whether an edge is isolated.
@@ -93,7 +89,7 @@ type border struct{ entries, exits []uint32 }
 func (o *Overlay) borderOf(cell int) border {
 	c := o.cells.At(cell)
 	arcs := o.arcs.Range(int(c.Arcs), int(o.cells.At(cell+1).Arcs))
-	return border{arcs[:c.Entries], arcs[c.Entries:]}
+	return border{arcs[:c.Entries()], arcs[c.Entries():]}
 }
 
 // indexOf returns the index of an arc in a list of a border.

@@ -80,13 +80,13 @@ func (b *builder) writeCells(names *routing.Sections, boundary []routing.Boundar
 	}
 	b.eachBorder(boundary, func(_ uint32, from, to int) {
 		outward[from]++
-		all[to].Entries++
+		all[to].Form++ // entries
 	})
 	sum := uint32(0)
 	for i := range outward {
-		all[i].Arcs = sum
-		outward[i], sum = sum+all[i].Entries, sum+all[i].Entries+outward[i]
-		all[i].Entries = 0 // counted again
+		entries := all[i].Form
+		all[i] = routing.Cell{Arcs: sum} // its entries are counted again
+		outward[i], sum = sum+entries, sum+entries+outward[i]
 	}
 	all[total].Arcs = sum
 	list, err := arcs.Extend(int(sum))
@@ -96,8 +96,8 @@ func (b *builder) writeCells(names *routing.Sections, boundary []routing.Boundar
 	b.eachBorder(boundary, func(i uint32, from, to int) {
 		list[outward[from]] = i
 		outward[from]++
-		list[all[to].Arcs+all[to].Entries] = i
-		all[to].Entries++
+		list[all[to].Arcs+all[to].Form] = i
+		all[to].Form++
 	})
 	region.Add(b.w, names.Cells, all)
 	return all, cmp.Or(direct(b.w, names.Arcs, list), exits.Free(), arcs.Free())

@@ -3,7 +3,6 @@ package routes
 import (
 	"cmp"
 	"encoding/binary"
-	"errors"
 	"math"
 
 	"github.com/paulmach/orb"
@@ -16,23 +15,31 @@ import (
 // writeEdges writes the leaf cells of base edges.
 func (b *builder) writeEdges() error {
 	out := b.w.Direct(routing.EdgesSection, sizeOf[routing.EdgeInfo]())
-	crossings := b.w.Spool(routing.CrossingsSection, sizeOf[routing.Crossing]())
-	crossed, control := uint32(0), 0
+	pairs := b.w.Spool(routing.EndsSection, sizeOf[routing.Ends]())
+	blocks := b.w.Spool(routing.BlocksSection, sizeOf[uint32]())
+	found := map[routing.Ends]int{} // of the block
+	begin, control := uint32(0), 0
 	for base := range b.baseEdges() {
-		first, last := b.ends(base, base)
-		number := first
-		if first != last {
-			number = crossed
-			crossed++
-			if err := region.Append(crossings, routing.Crossing{First: first, Last: last}); err != nil {
-				return err
-			}
+		var err error
+		if base%routing.EdgeBlock == 0 {
+			begin += uint32(len(found))
+			clear(found)
+			err = region.Append(blocks, begin)
+		}
+		var e routing.Ends
+		e.First, e.Last = b.ends(base, base)
+		number, known := found[e]
+		if !known {
+			number = len(found)
+			found[e] = number
+			err = cmp.Or(err, region.Append(pairs, e))
 		}
 		controlled := false
 		for ; control < b.controls.Len() && b.controls.At(control).BaseEdge == base; control++ {
 			controlled = true
 		}
-		if err := region.Append(out, routing.NewEdgeInfo(number, first != last, region.Modes(b.isolated[base]), controlled)); err != nil {
+		info := routing.NewEdgeInfo(number, region.Modes(b.isolated[base]), controlled)
+		if err := cmp.Or(err, region.Append(out, info)); err != nil {
 			return err
 		}
 	}
@@ -64,7 +71,7 @@ func (b *builder) writeMembers() error {
 	begin := uint32(0)
 	for leaf := range uint32(b.counts[0]) {
 		if b.leaves[leaf].Members = uint32(out.Len()); out.Len() > math.MaxUint32 {
-			return errors.New("the extract has too many roads for routes")
+			return errTooLarge
 		}
 		if c, _ := country.LookupOffshore(b.at(members[begin])); c.DrivesOnLeft() {
 			b.leaves[leaf].LeftDriving = 1

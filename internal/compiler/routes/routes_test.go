@@ -21,12 +21,13 @@ var modes = []region.Modes{region.Car, region.Bicycle, region.Foot}
 
 // sections are those that a test reads.
 type sections struct {
-	file      *region.File
-	edges     []routing.EdgeInfo
-	crossings []routing.Crossing
-	leaves    []routing.Leaf
-	members   []byte
-	counts    [routing.Levels]int // of the cells of each level
+	file    *region.File
+	edges   []routing.EdgeInfo
+	pairs   []routing.Ends
+	blocks  []uint32
+	leaves  []routing.Leaf
+	members []byte
+	counts  [routing.Levels]int // of the cells of each level
 }
 
 func read[T any](t *testing.T, f *region.File, name string) []T {
@@ -41,8 +42,8 @@ func read[T any](t *testing.T, f *region.File, name string) []T {
 func readAll(t *testing.T, f *region.File) *sections {
 	t.Helper()
 	s := &sections{file: f, edges: read[routing.EdgeInfo](t, f, routing.EdgesSection),
-		crossings: read[routing.Crossing](t, f, routing.CrossingsSection),
-		leaves:    read[routing.Leaf](t, f, routing.LeavesSection), members: read[byte](t, f, routing.MembersSection)}
+		pairs: read[routing.Ends](t, f, routing.EndsSection), blocks: read[uint32](t, f, routing.BlocksSection),
+		leaves: read[routing.Leaf](t, f, routing.LeavesSection), members: read[byte](t, f, routing.MembersSection)}
 	s.counts[0] = len(s.leaves) - 1
 	for level := 1; level < routing.Levels; level++ {
 		s.counts[level] = int(s.leaves[s.counts[0]-1].Parents[level-1]) + 1
@@ -51,12 +52,8 @@ func readAll(t *testing.T, f *region.File) *sections {
 }
 
 // ends are the leaf cells of a base edge.
-func (s *sections) ends(base uint32) routing.Crossing {
-	number := uint32(s.edges[base] & (1<<27 - 1))
-	if s.edges[base]>>31 != 0 {
-		return s.crossings[number]
-	}
-	return routing.Crossing{First: number, Last: number}
+func (s *sections) ends(base uint32) routing.Ends {
+	return s.pairs[int(s.blocks[base/routing.EdgeBlock])+s.edges[base].Ends()]
 }
 
 // of returns the leaf cells in which a state begins and ends.
@@ -258,8 +255,8 @@ func TestBorders(t *testing.T) {
 				}
 				for i := range entries {
 					c := &cells[first+i]
-					if got := arcs[c.Arcs:cells[first+i+1].Arcs]; !slices.Equal(got[:c.Entries], entries[i]) ||
-						!slices.Equal(got[c.Entries:], exits[i]) {
+					if got := arcs[c.Arcs:cells[first+i+1].Arcs]; !slices.Equal(got[:c.Entries()], entries[i]) ||
+						!slices.Equal(got[c.Entries():], exits[i]) {
 						t.Fatalf("mode %d, level %d, cell %d: %d entries and exits, want %d and %d", mode, level, i, len(got),
 							len(entries[i]), len(exits[i]))
 					}

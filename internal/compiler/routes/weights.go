@@ -2,15 +2,18 @@ package routes
 
 import (
 	"context"
+	"errors"
+	"math"
 
+	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 	"github.com/mapsedge/caddy-maps/internal/routing"
 )
 
 // writeWeights writes the matrices of a mode, and where those of its cells begin.
-func (b *builder) writeWeights(ctx context.Context, mode region.Modes, cells []routing.Cell) error {
-	draft, err := b.w.Draft("ro")
+func (b *builder) writeWeights(ctx context.Context, mode region.Modes, cells []routing.Cell) (err error) {
+	draft, err := b.w.Draft("ro") // roads and routes
 	if err != nil {
 		return err
 	}
@@ -23,25 +26,28 @@ func (b *builder) writeWeights(ctx context.Context, mode region.Modes, cells []r
 	if err != nil {
 		return err
 	}
-	m, err := routing.Customize(ctx, o, routing.NewModel(routing.Costs{Profile: mode}))
+	costs := scratch.NewArray[routing.Cost](b.dir, "route-costs")
+	defer func() { err = errors.Join(err, costs.Free()) }()
+	m, err := routing.CustomizeIn(ctx, o, routing.NewModel(routing.Costs{Profile: mode}), costs.Extend)
 	if err != nil {
 		return err
 	}
-	out := b.w.Direct(routing.SectionsOf(mode).Weights, sizeOf[uint16]())
-	var words []uint16
-	for i := range cells {
+	out := b.w.Direct(routing.SectionsOf(mode).Weights, 1)
+	var matrix []byte
+	for i := range cells[:len(cells)-1] {
 		c := &cells[i]
-		c.Weights = uint64(out.Len() / 2)
-		if i == len(cells)-1 {
-			break
+		if out.Len() > math.MaxUint32 {
+			return errTooLarge
 		}
-		isWide := false
-		if words, isWide = routing.Pack(words[:0], m.Of(i)); isWide {
-			c.Wide = 1
-		}
-		if err := region.Append(out, words...); err != nil {
+		c.Weights = uint32(out.Len())
+		width := 0
+		matrix, width = routing.Pack(matrix[:0], m.Of(i))
+		c.Form = routing.NewForm(c.Entries(), width)
+		if err := region.Append(out, matrix...); err != nil {
 			return err
 		}
 	}
-	return out.Close()
+	return errors.Join(region.Append(out, make([]byte, routing.WeightsEnd)...), out.Close())
 }
+
+var errTooLarge = errors.New("the extract has too many roads for routes")
