@@ -1,7 +1,6 @@
 package routing
 
 import (
-	"context"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -13,8 +12,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
-// customized opens the overlay of a mode and customizes it.
-func customized(tb testing.TB, f *region.File, mode region.Modes) *metric {
+// stored opens the overlay of a mode with the costs of the file.
+func stored(tb testing.TB, f *region.File, mode region.Modes) *metric {
 	tb.Helper()
 	g, err := roadgraph.OpenMode(f, mode)
 	if err != nil {
@@ -27,12 +26,7 @@ func customized(tb testing.TB, f *region.File, mode region.Modes) *metric {
 	if o == nil {
 		tb.Fatal("the region has no cells")
 	}
-	model := NewModel(Costs{Profile: mode})
-	m, err := Customize(context.Background(), o, model)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return newMetric(o, fullMatrices{m}, model)
+	return newMetric(o, storedMatrices{o}, NewModel(Costs{Profile: mode}))
 }
 
 // randomPlace is a place on a random edge.
@@ -55,7 +49,7 @@ func (w *worker) randomPlace(m *metric, edges []uint32, r *rand.Rand) place {
 // what the search says.
 func CheckPairs(t *testing.T, f *region.File, mode region.Modes, n int) {
 	t.Helper()
-	m := customized(t, f, mode)
+	m := stored(t, f, mode)
 	r := rand.New(rand.NewPCG(1, 2))
 	edges := slices.Collect(m.Graph.Edges())
 	ref := newReference(m.Overlay, m.cache.model)
@@ -118,7 +112,7 @@ func checkPath(t *testing.T, ref *reference, p *path) {
 
 // RunBenchmarks measures searches on a region.
 func RunBenchmarks(b *testing.B, f *region.File) {
-	m := customized(b, f, region.Car)
+	m := stored(b, f, region.Car)
 	r := rand.New(rand.NewPCG(1, 2))
 	edges := slices.Collect(m.Graph.Edges())
 	w := &worker{}
@@ -150,7 +144,7 @@ func RunBenchmarks(b *testing.B, f *region.File) {
 // CheckAlternatives checks that alternatives are what they promise, and reports how many pairs have one.
 func CheckAlternatives(t *testing.T, f *region.File, n int) {
 	t.Helper()
-	m := customized(t, f, region.Car)
+	m := stored(t, f, region.Car)
 	r := rand.New(rand.NewPCG(3, 4))
 	edges := slices.Collect(m.Graph.Edges())
 	w := &worker{}
@@ -178,7 +172,7 @@ func CheckAlternatives(t *testing.T, f *region.File, n int) {
 
 // RunIsochrones measures isochrones around the middle of a region.
 func RunIsochrones(b *testing.B, f *region.File, at orb.Point) {
-	m := customized(b, f, region.Car)
+	m := stored(b, f, region.Car)
 	w := &worker{}
 	w.search.m = m
 	way := At(at)
