@@ -97,10 +97,7 @@ func (w *Watched) open(path string) (p *Pinned, err error) {
 	if err != nil {
 		return nil, err
 	}
-	router, err := routing.NewEngine(file, networks[:]...)
-	if err != nil {
-		return nil, err
-	}
+	router := routing.NewEngine(file, networks[:]...)
 	if speeds := w.speeds.Load(); speeds != nil {
 		go func() {
 			if err := router.SetSpeeds(w.ctx, *speeds); err != nil {

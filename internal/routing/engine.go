@@ -12,8 +12,9 @@ import (
 
 // Engine finds routes on a region. It is a Router, safe for concurrent use.
 type Engine struct {
-	file     *region.File
-	networks [3]*network // by profile
+	file *region.File
+	// networks are opened when they are first used, by profile. Those that the region does not have are nil.
+	networks [3]func() (*network, error)
 }
 
 // network is the roads of one profile.
@@ -38,35 +39,38 @@ func (n *network) stored() *metric {
 }
 
 // NewEngine returns a router on the graphs of a region, which are nil for modes without roads. It holds no reference to
-// the file. Its cost does not depend on the size of the region.
-func NewEngine(f *region.File, graphs ...*roadgraph.Graph) (*Engine, error) {
+// the file, and reads nothing from it yet.
+func NewEngine(f *region.File, graphs ...*roadgraph.Graph) *Engine {
 	e := &Engine{file: f}
 	for i, g := range graphs {
-		if g == nil {
-			continue
-		}
-		o, err := OpenOverlay(f, g, 1<<i)
-		if err != nil {
-			return nil, err
-		}
-		if o != nil {
-			n := &network{Overlay: o, profile: 1 << i}
-			n.live.Store(&live{standard: n.stored()})
-			n.workers.New = func() any { return new(worker) }
-			e.networks[i] = n
+		if profile := Profile(1 << i); g != nil && f.Has(SectionsOf(profile).Cells) {
+			e.networks[i] = sync.OnceValues(func() (*network, error) {
+				o, err := OpenOverlay(f, g, profile)
+				if err != nil || o == nil {
+					return nil, err
+				}
+				n := &network{Overlay: o, profile: profile}
+				n.live.Store(&live{standard: n.stored()})
+				n.workers.New = func() any { return new(worker) }
+				return n, nil
+			})
 		}
 	}
-	return e, nil
+	return e
 }
 
-// Routes reports whether the region has routes of a profile.
-func (e *Engine) Routes(p Profile) bool { return e.network(p) != nil }
+// Routes implements Answering.
+func (e *Engine) Routes(p Profile) bool { return e.networks[index(p)] != nil }
 
-func (e *Engine) network(p Profile) *network {
-	if p == 0 {
-		p = region.Car
+// index returns the index of a profile. The zero value is a car.
+func index(p Profile) int { return bits.TrailingZeros8(uint8(max(p, region.Car))) }
+
+// network returns the network of a profile, or nil if the region has none.
+func (e *Engine) network(p Profile) (*network, error) {
+	if open := e.networks[index(p)]; open != nil {
+		return open()
 	}
-	return e.networks[bits.TrailingZeros8(uint8(p))]
+	return nil, nil
 }
 
 // worker is the memory of one request. Later requests use it again.
@@ -86,7 +90,10 @@ type worker struct {
 func (e *Engine) work(ctx context.Context, c *Costs, lengths bool, meter Meter,
 	f func(n *network, m *metric, w *worker) error) (err error) {
 	defer region.Recover(&err, region.FaultsPanic())
-	n := e.network(c.Profile)
+	n, err := e.network(c.Profile)
+	if err != nil {
+		return err
+	}
 	if n == nil {
 		return ErrNoRoute
 	}

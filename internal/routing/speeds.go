@@ -67,18 +67,21 @@ func ReadSpeeds(from io.Reader) (Speeds, error) {
 // SetSpeeds replaces all live speeds of the region. It returns when routes use them. Requests meanwhile use the ones
 // before.
 func (e *Engine) SetSpeeds(ctx context.Context, speeds Speeds) (err error) {
-	n := e.network(region.Car)
-	if n == nil || !e.file.Acquire() {
+	defer region.Recover(&err, region.FaultsPanic())
+	if !e.file.Acquire() {
 		return nil
 	}
 	defer e.file.Release()
+	n, err := e.network(region.Car)
+	if n == nil || err != nil {
+		return err
+	}
 	n.changing.Lock()
 	defer n.changing.Unlock()
 	next := &live{speeds: speeds}
 	if len(speeds) == 0 {
 		next.standard = n.stored()
 	} else {
-		defer region.Recover(&err, region.FaultsPanic())
 		model := NewModel(Costs{})
 		model.speeds = speeds
 		m, err := Customize(ctx, n.Overlay, model)

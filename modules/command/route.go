@@ -109,10 +109,7 @@ func findRoute(cmd *cobra.Command, path string, req *routing.Request) (*routing.
 	if err != nil {
 		return nil, err
 	}
-	engine, err := routing.NewEngine(file, networks[:]...)
-	if err != nil {
-		return nil, err
-	}
+	engine := routing.NewEngine(file, networks[:]...)
 	if !engine.Routes(req.Profile) {
 		return nil, fmt.Errorf("%s has no routes; build it again without --no-routes", path)
 	}
