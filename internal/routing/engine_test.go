@@ -20,6 +20,13 @@ func TestDelaware(t *testing.T) {
 	}
 }
 
+// TestStored: the matrices in the file are those of the usual model.
+func TestStored(t *testing.T) {
+	for _, mode := range modes {
+		routing.CheckStored(t, roadgraphtest.DelawareFile(t), mode)
+	}
+}
+
 func BenchmarkDelaware(b *testing.B) { routing.RunBenchmarks(b, roadgraphtest.DelawareFile(b)) }
 
 // TestAlternatives: many routes have alternatives.

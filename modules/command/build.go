@@ -28,8 +28,8 @@ into one region file. The file replaces an earlier one when it is complete, and 
 running server notices that. The same extracts make the same bytes.
 
 Temporary files take up to about eleven times the extracts. They are removed at
-the end, those of a killed build by the next one. Without the map (--no-map) the
-build takes a quarter less time and space.`,
+the end, those of a killed build by the next one. Without the map (--no-map) or
+without routes (--no-routes) the build takes a quarter less time.`,
 		Example: `  caddy maps build delaware-latest.osm.pbf --output delaware.region
   caddy maps build north.osm.pbf south.osm.pbf --output both.region
   caddy maps build germany-latest.osm.pbf --output germany.region --memory 4GiB --temp /var/tmp`,

@@ -64,6 +64,8 @@ type description struct {
 	region.Info
 	// Map is the part of the file from which tiles are rendered; nil without a map.
 	Map *mapPart `json:"map,omitempty"`
+	// Routes is how many bytes of the file only routes need; 0 without routes.
+	Routes int64 `json:"routes,omitempty"`
 	// Origin is where a server downloaded the file from; nil if unknown.
 	Origin *fetch.Origin `json:"origin,omitempty"`
 }
@@ -91,6 +93,7 @@ func describe(ctx context.Context, path string, verify bool) (d description, err
 		}
 	}
 	d.Map, err = mapOf(file, &d.Info)
+	d.Routes = bytesOf(&d.Info, "routes.")
 	// Most files have nothing beside them, or files of other programs.
 	d.Origin = fetch.ReadOrigin(path, d.Info.Checksum)
 	return d, err
@@ -101,13 +104,17 @@ func mapOf(file *region.File, info *region.Info) (*mapPart, error) {
 	if m == nil || err != nil {
 		return nil, err
 	}
-	part := &mapPart{MaxZoom: tiles.MaxZoom}
+	return &mapPart{MaxZoom: tiles.MaxZoom, Bytes: bytesOf(info, "map.")}, nil
+}
+
+// bytesOf returns the size of the sections whose names begin with a prefix.
+func bytesOf(info *region.Info, prefix string) (bytes int64) {
 	for _, section := range info.Sections {
-		if strings.HasPrefix(section.Name, "map.") {
-			part.Bytes += section.Bytes
+		if strings.HasPrefix(section.Name, prefix) {
+			bytes += section.Bytes
 		}
 	}
-	return part, nil
+	return bytes
 }
 
 func (info *description) print(out io.Writer, verified bool) error {
@@ -140,6 +147,11 @@ func (info *description) print(out io.Writer, verified bool) error {
 		row("Map", "%s, up to zoom %d", humanize.IBytes(uint64(m.Bytes)), m.MaxZoom)
 	} else {
 		row("Map", "none: maps_tiles serves only networks")
+	}
+	if info.Routes > 0 {
+		row("Routes", "%s", humanize.IBytes(uint64(info.Routes)))
+	} else {
+		row("Routes", "none: maps_route finds none")
 	}
 	b := info.Bounds
 	row("Bounds", "%.5f,%.5f to %.5f,%.5f (latitude, longitude)", b.MinLat, b.MinLon, b.MaxLat, b.MaxLon)

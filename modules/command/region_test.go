@@ -82,7 +82,7 @@ func TestBuild(t *testing.T) {
 	stdout, _, err = run(t, "", "info", target)
 	if err != nil || !strings.Contains(stdout, "village.osm") || !strings.Contains(stdout, "ODbL") ||
 		!strings.Contains(stdout, "© OpenStreetMap contributors") || strings.Contains(stdout, "verified") ||
-		!strings.Contains(stdout, "up to zoom 16") {
+		!strings.Contains(stdout, "up to zoom 16") || strings.Contains(stdout, "none: maps") {
 		t.Errorf("%v\n%s", err, stdout)
 	}
 	if stdout, _, err = run(t, "", "info", "--verify", target); err != nil || !strings.Contains(stdout, "(verified)") {
@@ -104,6 +104,15 @@ func TestBuild(t *testing.T) {
 		info.Bounds.MaxLon != -75.4 ||
 		info.Counts["roads"] != 3 || info.Format < 1 || info.Size == 0 {
 		t.Errorf("%+v", info)
+	}
+
+	less := filepath.Join(t.TempDir(), "less.region")
+	if _, _, err := run(t, "", "build", extract, "--output", less, "--no-map", "--no-routes"); err != nil {
+		t.Fatal(err)
+	}
+	if stdout, _, err = run(t, "", "info", less); err != nil || !strings.Contains(stdout, "none: maps_tiles") ||
+		!strings.Contains(stdout, "none: maps_route") {
+		t.Errorf("%v\n%s", err, stdout)
 	}
 
 	// Where a server fetched the file from is kept beside it; a description of another file is not shown.
