@@ -1,0 +1,191 @@
+package roadgraph
+
+import (
+	"math"
+
+	"github.com/mapsedge/caddy-maps/internal/geo"
+	"github.com/mapsedge/caddy-maps/internal/region"
+)
+
+// Junctions finds the roads that meet at a place, also those that a route may not take. It may be used again, by one
+// goroutine at a time.
+type Junctions struct {
+	g     *Graph
+	index *index
+	node  position
+	east  float64 // metres in 1e-7 degrees of longitude at the node
+	roads []Leaving
+	turns []Turn
+	line  [MaxBaseEdgeSegments + 1]position
+}
+
+// Leaving is a road at a junction, as an arc that leaves it. The mode need not be allowed to travel it.
+type Leaving struct {
+	Arc     uint32
+	Bearing float64 // of the beginning of the arc, degrees clockwise from north, from 0 to 360
+	Allowed bool    // whether there is a turn into it
+}
+
+// Meeting appends the roads at the end of a state, the one by which the state comes among them, in no particular order.
+// Bearings lead to the place some metres along a road.
+func (j *Junctions) Meeting(g *Graph, state uint32, metres float64, roads []Leaving) []Leaving {
+	first, a := len(roads), g.Arc(state)
+	j.g, j.node, j.roads = g, position{a.EndLat, a.EndLon}, roads
+	j.east = geo.MetresPerUnit * math.Cos(float64(a.EndLat)*unit)
+	for i := range g.index {
+		j.index = &g.index[i]
+		j.descend(j.index.tree.Height, 0, j.index.tree.Count[j.index.tree.Height])
+	}
+	j.turns = g.Turns(state, j.turns[:0])
+	roads, j.roads = j.roads, nil
+	for i := first; i < len(roads); i++ {
+		roads[i].Bearing = j.bearing(roads[i].Arc, metres)
+		for _, t := range j.turns {
+			roads[i].Allowed = roads[i].Allowed || g.ArcOf(t.To) == roads[i].Arc
+		}
+	}
+	return roads
+}
+
+// descend visits boxes of a level as snapper.descend does, for a single position.
+func (j *Junctions) descend(level int, from, to uint32) {
+	first := uint32(0)
+	if level > 0 {
+		first = j.index.tree.Count[0] + j.index.tree.First[level]
+	}
+	boxes := j.index.boxes.Range(int(first+from), int(first+to))
+	lat, lon := j.node.lat, j.node.lon
+	for i := range boxes {
+		b := &boxes[i]
+		switch {
+		case lon < b.MinX || lon > b.MaxX || lat < b.MinY || lat > b.MaxY:
+		case level > 0:
+			below, end := j.index.tree.Children(level, from+uint32(i))
+			j.descend(level-1, below, end)
+		default:
+			j.group(from+uint32(i), b)
+		}
+	}
+}
+
+// group visits the leaves of a group.
+func (j *Junctions) group(number uint32, box *geo.Box) {
+	first := int(number) * geo.TreeFanout
+	from := *j.index.groups.At(int(number))
+	leaves := j.index.leaves.Range(first, min(first+geo.TreeFanout, j.index.leaves.Len()))
+	minX, maxX := steps(j.node.lon, j.node.lon, box.MinX, box.MaxX)
+	minY, maxY := steps(j.node.lat, j.node.lat, box.MinY, box.MaxY)
+	for i := range leaves {
+		l := &leaves[i]
+		if int(l.MinX) <= maxX && int(l.MaxX) >= minX && int(l.MinY) <= maxY && int(l.MaxY) >= minY &&
+			l.Info.modes()&j.g.mode != 0 {
+			j.found(from + uint32(l.BaseEdge))
+		}
+	}
+}
+
+// Bearing returns the direction from the beginning of an arc to the place some metres along it, in degrees clockwise
+// from north, from 0 to 360.
+func (j *Junctions) Bearing(g *Graph, arc uint32, metres float64) float64 {
+	a := g.Arc(arc ^ 1)
+	j.g, j.node = g, position{a.EndLat, a.EndLon}
+	j.east = geo.MetresPerUnit * math.Cos(float64(a.EndLat)*unit)
+	return j.bearing(arc, metres)
+}
+
+// found adds the ends of a base edge that are the ends of its edge, and at the node.
+func (j *Junctions) found(base uint32) {
+	g := j.g
+	e := g.baseEdges.At(int(base))
+	if e.Flags&g.begins != 0 && (position{e.Lat, e.Lon}) == j.node {
+		j.add(2 * base)
+	}
+	if !g.continuesWith(g.baseEdges.At(int(base)+1).Flags) && g.end(base, e) == j.node {
+		edge, _ := g.EdgeWith(base)
+		j.add(2*edge + 1)
+	}
+}
+
+// add adds an arc, unless another part of its base edge has added it.
+func (j *Junctions) add(arc uint32) {
+	for i := len(j.roads) - 1; i >= 0 && i >= len(j.roads)-maxCompared; i-- {
+		if j.roads[i].Arc == arc {
+			return
+		}
+	}
+	j.roads = append(j.roads, Leaving{Arc: arc})
+}
+
+// bearing returns the direction from the node to the place some metres along an arc that begins there.
+func (j *Junctions) bearing(arc uint32, metres float64) float64 {
+	g, edge := j.g, arc>>1
+	base, x, y := edge, 0.0, 0.0
+	if arc&1 == 1 {
+		base = g.LastBaseEdge(edge)
+	}
+	for at := j.node; ; {
+		e := g.baseEdges.At(int(base))
+		line := append(j.line[:0], position{e.Lat, e.Lon})
+		for words := g.words(base, e); len(words) > 0; {
+			p := line[len(line)-1]
+			words = p.next(words)
+			line = append(line, p)
+		}
+		for i := range line {
+			p := line[i]
+			if arc&1 == 1 {
+				p = line[len(line)-1-i]
+			}
+			dx, dy := float64(geo.Eastward(at.lon, p.lon))*j.east, float64(p.lat-at.lat)*geo.MetresPerUnit
+			at = p
+			length := math.Sqrt(dx*dx + dy*dy)
+			if length >= metres {
+				return degrees(x+dx*metres/length, y+dy*metres/length)
+			}
+			x, y, metres = x+dx, y+dy, metres-length
+		}
+		switch {
+		case arc&1 == 1 && base > edge:
+			base--
+		case arc&1 == 0 && g.continues(edge, base):
+			base++
+		default:
+			return degrees(x, y)
+		}
+	}
+}
+
+// degrees returns the direction of a vector, clockwise from north, from 0 to 360.
+func degrees(x, y float64) float64 {
+	d := math.Atan2(x, y) * 180 / math.Pi
+	if d < 0 {
+		d += 360
+	}
+	return d
+}
+
+// Traits are what an edge is, without its size.
+type Traits struct {
+	Name, Ref uint32 // see Graph.Text
+	Class     region.RoadClass
+	Flags     Flags
+}
+
+// Traits returns the traits of an edge.
+func (g *Graph) Traits(edge uint32) Traits {
+	first := g.baseEdges.At(int(edge))
+	r := g.roads.At(int(first.Road))
+	kind := g.kind(r)
+	return Traits{r.Name, kind.Ref, kind.Class, Flags(kind.Flags)<<RoadFlags | g.flags(first.Flags)}
+}
+
+// RoadAt returns the road at the end of an arc, or at its beginning, and whether the arc travels it in the direction of
+// its way.
+func (g *Graph) RoadAt(arc uint32, end bool) (road uint32, along bool) {
+	base := arc >> 1
+	if end == (arc&1 == 0) {
+		base = g.LastBaseEdge(base)
+	}
+	e := g.baseEdges.At(int(base))
+	return e.Road, (e.Flags&Reversed == 0) == (arc&1 == 0)
+}
