@@ -7,44 +7,92 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
-// Junctions finds the roads that meet at a place, also those that a route may not take. It may be used again, by one
-// goroutine at a time.
+// Ahead is how far bearings look along a road, in metres: beyond the first ones, which often bend into the junction,
+// and before the next bend.
+const Ahead = 10.0
+
+// Junctions finds the roads that meet at a place, also those that a route may not take. It remembers many places. It
+// may be used again, by one goroutine at a time.
 type Junctions struct {
 	g     *Graph
 	index *index
 	node  position
 	east  float64 // metres in 1e-7 degrees of longitude at the node
 	roads []Leaving
-	turns []Turn
 	line  [MaxBaseEdgeSegments + 1]position
+	known []knownJunction
 }
 
 // Leaving is a road at a junction, as an arc that leaves it. The mode need not be allowed to travel it.
 type Leaving struct {
+	Traits
 	Arc     uint32
-	Bearing float64 // of the beginning of the arc, degrees clockwise from north, from 0 to 360
-	Allowed bool    // whether there is a turn into it
+	Bearing float32 // of the beginning of the arc, degrees clockwise from north, from 0 to 360
 }
 
-// Meeting appends the roads at the end of a state, the one by which the state comes among them, in no particular order.
-// Bearings lead to the place some metres along a road.
-func (j *Junctions) Meeting(g *Graph, state uint32, metres float64, roads []Leaving) []Leaving {
-	first, a := len(roads), g.Arc(state)
-	j.g, j.node, j.roads = g, position{a.EndLat, a.EndLon}, roads
-	j.east = geo.MetresPerUnit * math.Cos(float64(a.EndLat)*unit)
+// Traits are what an edge is, without its size.
+type Traits struct {
+	Name, Ref uint32 // see Graph.Text
+	Class     region.RoadClass
+	Flags     Flags
+}
+
+// knownJunction is a junction that was found before, with all of its roads.
+type knownJunction struct {
+	node  position
+	count uint8
+	roads [knownRoads]Leaving
+}
+
+const (
+	knownRoads     = 6
+	knownJunctions = 1 << knownBits // 300 kB
+	knownBits      = 11
+)
+
+// Meeting returns the roads that meet where an arc ends, in no particular order. They are valid until the next call.
+func (j *Junctions) Meeting(g *Graph, at Head) []Leaving {
+	j.move(g, at)
+	k := &j.known[(uint32(j.node.lat)*0x9E3779B1+uint32(j.node.lon))*0x85EBCA6B>>(32-knownBits)]
+	if k.count > 0 && k.node == j.node {
+		return k.roads[:k.count]
+	}
+	j.roads = j.roads[:0]
 	for i := range g.index {
 		j.index = &g.index[i]
 		j.descend(j.index.tree.Height, 0, j.index.tree.Count[j.index.tree.Height])
 	}
-	j.turns = g.Turns(state, j.turns[:0])
-	roads, j.roads = j.roads, nil
-	for i := first; i < len(roads); i++ {
-		roads[i].Bearing = j.bearing(roads[i].Arc, metres)
-		for _, t := range j.turns {
-			roads[i].Allowed = roads[i].Allowed || g.ArcOf(t.To) == roads[i].Arc
-		}
+	for i := range j.roads {
+		j.describe(&j.roads[i])
 	}
-	return roads
+	if n := copy(k.roads[:], j.roads); n == len(j.roads) {
+		k.node, k.count = j.node, uint8(n)
+	} else {
+		k.count = 0
+	}
+	return j.roads
+}
+
+// Leaving returns the road of an arc, as it leaves the junction where the arc begins.
+func (j *Junctions) Leaving(g *Graph, arc uint32) Leaving {
+	j.move(g, g.Arc(arc^1).Head)
+	l := Leaving{Arc: arc}
+	j.describe(&l)
+	return l
+}
+
+// move goes to a junction.
+func (j *Junctions) move(g *Graph, to Head) {
+	if j.g != g {
+		j.g = g
+		j.known = make([]knownJunction, knownJunctions)
+	}
+	j.node = position{to.EndLat, to.EndLon}
+	j.east = geo.MetresPerUnit * math.Cos(float64(to.EndLat)*unit)
+}
+
+func (j *Junctions) describe(l *Leaving) {
+	l.Traits, l.Bearing = j.g.Traits(l.Arc>>1), float32(j.bearing(l.Arc))
 }
 
 // descend visits boxes of a level as snapper.descend does, for a single position.
@@ -84,15 +132,6 @@ func (j *Junctions) group(number uint32, box *geo.Box) {
 	}
 }
 
-// Bearing returns the direction from the beginning of an arc to the place some metres along it, in degrees clockwise
-// from north, from 0 to 360.
-func (j *Junctions) Bearing(g *Graph, arc uint32, metres float64) float64 {
-	a := g.Arc(arc ^ 1)
-	j.g, j.node = g, position{a.EndLat, a.EndLon}
-	j.east = geo.MetresPerUnit * math.Cos(float64(a.EndLat)*unit)
-	return j.bearing(arc, metres)
-}
-
 // found adds the ends of a base edge that are the ends of its edge, and at the node.
 func (j *Junctions) found(base uint32) {
 	g := j.g
@@ -116,10 +155,10 @@ func (j *Junctions) add(arc uint32) {
 	j.roads = append(j.roads, Leaving{Arc: arc})
 }
 
-// bearing returns the direction from the node to the place some metres along an arc that begins there.
-func (j *Junctions) bearing(arc uint32, metres float64) float64 {
+// bearing returns the direction from the node to the place Ahead along an arc that begins there.
+func (j *Junctions) bearing(arc uint32) float64 {
 	g, edge := j.g, arc>>1
-	base, x, y := edge, 0.0, 0.0
+	base, x, y, metres := edge, 0.0, 0.0, Ahead
 	if arc&1 == 1 {
 		base = g.LastBaseEdge(edge)
 	}
@@ -162,13 +201,6 @@ func degrees(x, y float64) float64 {
 		d += 360
 	}
 	return d
-}
-
-// Traits are what an edge is, without its size.
-type Traits struct {
-	Name, Ref uint32 // see Graph.Text
-	Class     region.RoadClass
-	Flags     Flags
 }
 
 // Traits returns the traits of an edge.

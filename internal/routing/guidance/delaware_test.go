@@ -62,21 +62,30 @@ func TestDelaware(t *testing.T) {
 	}
 }
 
-// BenchmarkSteps describes a path through half of Delaware.
+// BenchmarkSteps describes paths through half of Delaware: the same one again, and many.
 func BenchmarkSteps(b *testing.B) {
 	g := roadgraphtest.Delaware(b)
 	edges := roadgraphtest.Edges(g)
 	random := rand.New(rand.NewPCG(3, 4))
 	var s roadgraph.Search
-	var p *guidance.Path
-	for p == nil || len(p.States) < 400 || len(p.States) > 500 {
-		p = randomPath(g, edges, &s, random)
+	var paths []*guidance.Path
+	for len(paths) < 100 {
+		if p := randomPath(g, edges, &s, random); p != nil && len(p.States) > 300 && len(p.States) < 500 {
+			paths = append(paths, p)
+		}
 	}
-	steps := 0
-	b.ReportAllocs()
-	for b.Loop() {
-		steps = len(guidance.Steps(g, p, guidance.Options{Mode: guidance.Driving}))
+	for name, some := range map[string][]*guidance.Path{"one": paths[:1], "many": paths} {
+		b.Run(name, func(b *testing.B) {
+			states, steps := 0, 0
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				p := some[i%len(some)]
+				states += len(p.States)
+				steps += len(guidance.Steps(g, p, guidance.Options{Mode: guidance.Driving}))
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(states), "ns/edge")
+			b.ReportMetric(float64(states)/float64(b.N), "edges")
+			b.ReportMetric(float64(steps)/float64(b.N), "steps")
+		})
 	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(p.States)), "ns/edge")
-	b.ReportMetric(float64(steps), "steps")
 }

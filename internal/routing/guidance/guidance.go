@@ -121,7 +121,6 @@ type describer struct {
 	signs   signs
 
 	junctions roadgraph.Junctions
-	leaving   []roadgraph.Leaving
 	turns     []roadgraph.Turn
 	sentence  []byte
 }

@@ -1,9 +1,7 @@
 package guidance
 
 import (
-	"cmp"
 	"math"
-	"slices"
 
 	"github.com/paulmach/orb"
 
@@ -22,7 +20,7 @@ type junction struct {
 // road is a road at a junction, as the arc that leaves it.
 type road struct {
 	roadgraph.Leaving
-	roadgraph.Traits
+	allowed bool    // whether there is a turn into it
 	degrees int     // the bearing, 0 to 359
 	angle   float64 // of the turn into it, degrees to the right, more than -180 to 180
 }
@@ -32,53 +30,60 @@ func (j *junction) to() *road   { return &j.roads[j.out] }
 
 // survey finds the roads at all junctions.
 func (d *describer) survey() {
-	p := d.path
-	d.at, d.roads, d.lengths = d.at[:0], d.roads[:0], d.lengths[:0]
-	d.at = append(d.at, junction{})
-	for i := 1; i < len(p.States); i++ {
-		d.meet(p.States[i-1], p.States[i])
-	}
+	p, n := d.path, len(d.path.States)
+	d.at, d.roads, d.lengths = append(d.at[:0], junction{}), d.roads[:0], d.lengths[:0]
 	for i, state := range p.States {
-		metres := float64(d.Length(state)) / 1000
-		if i == 0 || i == len(p.States)-1 {
+		a := d.Arc(state)
+		metres := float64(a.Length) / 1000
+		if i == 0 || i == n-1 {
 			metres = length(p.Line[p.First[i] : p.First[i+1]+1])
 		}
 		d.lengths = append(d.lengths, metres)
+		if i < n-1 {
+			d.meet(state, p.States[i+1], &a)
+		}
 	}
 	// The junctions get their roads only now: while these grew, they moved.
 	end := len(d.roads)
-	for i := len(d.at) - 1; i > 0; i-- {
+	for i := n - 1; i > 0; i-- {
 		first := end - d.at[i].count
 		d.at[i].roads = d.roads[first:end:end]
 		end = first
 	}
 }
 
-// meet adds the junction of two states.
-func (d *describer) meet(from, to uint32) {
-	in, out := d.ArcOf(from)^1, d.ArcOf(to)
+// meet adds the junction of two states, given the arc of the first one.
+func (d *describer) meet(from, to uint32, arc *roadgraph.Arc) {
+	in, out := arc.Number^1, d.ArcOf(to)
 	first := len(d.roads)
-	if d.onlyTwo(from, to) {
-		d.leaving = append(d.leaving[:0], roadgraph.Leaving{Arc: in, Bearing: d.junctions.Bearing(d.Graph, in, ahead)},
-			roadgraph.Leaving{Arc: out, Bearing: d.junctions.Bearing(d.Graph, out, ahead), Allowed: true})
+	d.turns = d.Turns(from, d.turns[:0])
+	if d.onlyTwo(arc.Number, out) {
+		d.roads = append(d.roads, road{Leaving: d.junctions.Leaving(d.Graph, in)},
+			road{Leaving: d.junctions.Leaving(d.Graph, out)})
 	} else {
-		d.leaving = d.junctions.Meeting(d.Graph, from, ahead, d.leaving[:0])
-	}
-	heading := 0.0
-	for i := range d.leaving {
-		l := &d.leaving[i]
-		if l.Arc == in {
-			heading = l.Bearing + 180
+		for _, l := range d.junctions.Meeting(d.Graph, arc.Head) {
+			d.roads = append(d.roads, road{Leaving: l})
 		}
-		d.roads = append(d.roads, road{Leaving: *l, Traits: d.Traits(l.Arc >> 1),
-			degrees: int(math.Round(l.Bearing)) % 360})
 	}
 	roads := d.roads[first:]
-	slices.SortFunc(roads, func(a, b road) int { return cmp.Or(cmp.Compare(a.degrees, b.degrees), cmp.Compare(a.Arc, b.Arc)) })
+	heading := 0.0
+	for i := range roads {
+		r := &roads[i]
+		r.degrees = rounded(float64(r.Bearing))
+		if r.Arc == in {
+			heading = float64(r.Bearing) + 180
+		}
+		for _, t := range d.turns {
+			r.allowed = r.allowed || t.To == r.Arc || d.ArcOf(t.To) == r.Arc
+		}
+		for k := first + i; k > first && d.roads[k].degrees < d.roads[k-1].degrees; k-- {
+			d.roads[k], d.roads[k-1] = d.roads[k-1], d.roads[k]
+		}
+	}
 	j := junction{maneuver: maneuver{count: len(roads)}}
 	for i := range roads {
 		r := &roads[i]
-		r.angle = turned(heading, r.Bearing)
+		r.angle = turned(heading, float64(r.Bearing))
 		if r.Arc == in {
 			j.in = i
 		}
@@ -89,20 +94,26 @@ func (d *describer) meet(from, to uint32) {
 	d.at = append(d.at, j)
 }
 
-// onlyTwo reports whether an edge ends only because a property of the road changes. Such a turn has angle 0, which it
-// shares only with a few turns where other roads arrive. They are in the list only to be shown.
+// onlyTwo reports whether an edge ends only because a property of the road changes, so that the only turn there leads
+// on. Such a turn has angle 0, which it shares with few turns where other roads arrive. They are only there to be shown.
 func (d *describer) onlyTwo(from, to uint32) bool {
-	d.turns = d.Turns(from, d.turns[:0])
-	if n := len(d.turns); n == 2 && d.turns[1].Angle == roadgraph.TurningBack {
-		d.turns = d.turns[:1]
+	n := len(d.turns)
+	if n == 2 && d.turns[1].Angle == roadgraph.TurningBack {
+		n = 1
 	}
-	if len(d.turns) != 1 || d.turns[0].Angle != 0 || d.turns[0].To != to {
+	if n != 1 || d.turns[0].Angle != 0 || d.ArcOf(d.turns[0].To) != to {
 		return false
 	}
-	before, _ := d.RoadAt(d.ArcOf(from), true)
-	after, _ := d.RoadAt(d.ArcOf(to), false)
+	before, _ := d.RoadAt(from, true)
+	after, _ := d.RoadAt(to, false)
 	return before != after
 }
+
+// rounded returns a bearing in whole degrees, 0 to 359.
+func rounded(bearing float64) int { return int(math.Round(bearing)) % 360 }
+
+// turnTo returns the turn from the road by which a path comes to another one, as turned does.
+func (r *road) turnTo(o *road) float64 { return turned(float64(r.Bearing)+180, float64(o.Bearing)) }
 
 // turned returns the turn from one bearing to another in degrees to the right, more than -180 to 180.
 func turned(from, to float64) float64 {
@@ -164,7 +175,7 @@ func bearing(line orb.LineString, backward bool) float64 {
 	metres := 0.0
 	for i := 1; i < len(line); i++ {
 		to := at(i)
-		if metres += length(orb.LineString{at(i - 1), to}); metres < ahead && i < len(line)-1 {
+		if metres += length(orb.LineString{at(i - 1), to}); metres < roadgraph.Ahead && i < len(line)-1 {
 			continue
 		}
 		east := geo.LongitudeDegrees(to[0]-from[0]) * math.Cos(from[1]*math.Pi/180)

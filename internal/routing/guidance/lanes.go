@@ -81,7 +81,7 @@ func (j *junction) allow(lanes []Lane) {
 	if plain := arrows &^ (1 << uTurn); plain != 0 && j.in != j.out {
 		roads, before := 0, 0
 		for i := range j.roads {
-			if r := &j.roads[i]; r.Allowed && i != j.in {
+			if r := &j.roads[i]; r.allowed && i != j.in {
 				if roads++; r.angle < j.to().angle {
 					before++
 				}

@@ -10,9 +10,6 @@ import (
 
 // The thresholds of guidance. Lengths are metres, angles degrees.
 const (
-	// ahead is how far a bearing looks along a road: beyond the first metres, which often bend into the junction, and
-	// before the next bend.
-	ahead = 10.0
 	// Turns of less than straight go straight on; those of less than slight are slight; those of more than sharp, sharp.
 	// These are OSRM's.
 	straight, slight, sharp = 20.0, 40.0, 120.0
@@ -145,7 +142,7 @@ func (d *describer) turn(j *junction, in, out *road) {
 	branches, before := 0, 0 // of a fork, and how many are left of the path's
 	for i := range j.roads {
 		r := &j.roads[i]
-		if i == j.in || i == j.out || !r.Allowed {
+		if i == j.in || i == j.out || !r.allowed {
 			continue
 		}
 		small = small && d.isMinor(r)
@@ -198,7 +195,7 @@ func side(before, others int) direction {
 
 // alone reports whether other roads leave the junction, and not only arrive there.
 func (d *describer) alone(j *junction) bool {
-	return slices.ContainsFunc(j.roads, func(r road) bool { return r.Allowed && r.Arc != j.from().Arc && r.Arc != j.to().Arc })
+	return slices.ContainsFunc(j.roads, func(r road) bool { return r.allowed && r.Arc != j.from().Arc && r.Arc != j.to().Arc })
 }
 
 // competes reports whether a traveller might take another road for the one that goes on.
@@ -254,7 +251,7 @@ func (d *describer) merges(j *junction, in, out *road) bool {
 		if i == j.in || i == j.out || !r.arrives() || r.leaves() || r.is(roadgraph.Link) {
 			continue
 		}
-		if math.Abs(turned(r.Bearing+180, out.Bearing)) < merging {
+		if math.Abs(r.turnTo(out)) < merging {
 			if j.modifier = slightRight; r.angle < 0 {
 				j.modifier = slightLeft
 			}
@@ -307,7 +304,7 @@ func (d *describer) takeRoundabouts() {
 		switch {
 		case walk.isCrossing && !named:
 			entry.kind, exit.kind = roundaboutTurn, ""
-			entry.modifier = directionOf(turned(entry.from().Bearing+180, exit.to().Bearing))
+			entry.modifier = directionOf(entry.from().turnTo(exit.to()))
 			if walk.back == exit.to().Arc || exit.to().Arc == entry.from().Arc {
 				entry.modifier = uTurn
 			}
@@ -324,7 +321,7 @@ func (d *describer) takeRoundabouts() {
 // takes one.
 func (d *describer) exits(j *junction) (n int) {
 	for i := range j.roads {
-		if r := &j.roads[i]; i != j.in && r.Allowed && !r.is(roadgraph.Roundabout) && (i == j.out || !d.isMinor(r)) {
+		if r := &j.roads[i]; i != j.in && r.allowed && !r.is(roadgraph.Roundabout) && (i == j.out || !d.isMinor(r)) {
 			n++
 		}
 	}
@@ -354,7 +351,7 @@ func (d *describer) walkRing(start uint32) (w ringWalk) {
 				next, found = arc, true
 			case traits.Class != region.Service:
 				if n < len(arms) {
-					arms[n], w.back = d.junctions.Bearing(d.Graph, arc, ahead), arc
+					arms[n], w.back = float64(d.junctions.Leaving(d.Graph, arc).Bearing), arc
 				}
 				n++
 			}
@@ -396,7 +393,7 @@ func (d *describer) takeSlipRoads() {
 			if end.to().is(roadgraph.Link) {
 				continue
 			}
-			by := turned(j.from().Bearing+180, end.to().Bearing)
+			by := j.from().turnTo(end.to())
 			if math.Abs(by) < slight || j.from().Class == region.Motorway || end.to().Class == region.Motorway ||
 				end.kind == roundabout || end.kind == notification {
 				break
@@ -441,7 +438,7 @@ func (d *describer) join() {
 			continue
 		}
 		a, b := &d.at[i], &d.at[k]
-		by := turned(a.from().Bearing+180, b.to().Bearing)
+		by := a.from().turnTo(b.to())
 		first, second := a.to().angle, b.to().angle
 		same := a.from().sameName(b.to())
 		ofItsOwn := a.to().Name != 0 && !a.to().sameName(a.from()) && !a.to().sameName(b.to())

@@ -1,8 +1,6 @@
 package guidance
 
 import (
-	"math"
-
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/geo"
@@ -51,9 +49,9 @@ func (d *describer) step(o *output, i, next int) {
 	}
 	first := len(o.intersections)
 	if i == 0 {
-		out := int(math.Round(bearing(p.Line[p.First[0]:], false))) % 360
+		out := rounded(bearing(p.Line[p.First[0]:], false))
 		s.Maneuver = Maneuver{Type: depart, BearingAfter: out}
-		o.add(Intersection{Index: s.First, Out: 0, In: -1, Classes: classesOf(d.Traits(d.ArcOf(p.States[0]) >> 1))}, out)
+		o.add(Intersection{Index: s.First, Out: 0, In: -1, Classes: classesOf(d.traits(0))}, out)
 	} else {
 		s.Maneuver = Maneuver{Type: j.kind, Modifier: directions[j.modifier], Exit: j.exit,
 			BearingBefore: (j.from().degrees + 180) % 360, BearingAfter: j.to().degrees}
@@ -74,7 +72,7 @@ func (d *describer) arrival(o *output) {
 	p, n := d.path, len(d.path.States)
 	last := p.First[n]
 	line := p.Line[p.First[0] : last+1]
-	back := int(math.Round(bearing(line, true))) % 360
+	back := rounded(bearing(line, true))
 	heading := (back + 180) % 360
 	s := Step{First: last, Last: last, Mode: d.modeOf(n-1, n), LeftDriving: d.LeftDriving,
 		Maneuver: Maneuver{Type: arrive, BearingBefore: heading}}
@@ -107,7 +105,7 @@ func (o *output) addJunction(index int, j *junction, lanes []Lane) {
 	first := len(o.bearings)
 	for i := range j.roads {
 		o.bearings = append(o.bearings, j.roads[i].degrees)
-		o.entry = append(o.entry, j.roads[i].Allowed)
+		o.entry = append(o.entry, j.roads[i].allowed)
 	}
 	o.intersections = append(o.intersections, Intersection{Index: index, In: j.in, Out: j.out, Lanes: lanes,
 		Bearings: o.bearings[first:len(o.bearings):len(o.bearings)], Entry: o.entry[first:len(o.entry):len(o.entry)],
@@ -116,7 +114,7 @@ func (o *output) addJunction(index int, j *junction, lanes []Lane) {
 
 // modeOf returns how the states from i until next are travelled.
 func (d *describer) modeOf(i, next int) Mode {
-	if !d.Traits(d.ArcOf(d.path.States[i]) >> 1).Flags.Has(roadgraph.Ferry) {
+	if !d.traits(i).Flags.Has(roadgraph.Ferry) {
 		return d.Mode
 	}
 	// Shuttle trains have the class of ferries, but only they go through tunnels.
