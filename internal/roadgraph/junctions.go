@@ -14,8 +14,7 @@ const Ahead = 10.0
 // Junctions finds the roads that meet at a place, also those that a route may not take. It remembers many places. It
 // may be used again, by one goroutine at a time.
 type Junctions struct {
-	g     *Graph
-	index *index
+	snapper
 	node  position
 	east  float64 // metres in 1e-7 degrees of longitude at the node
 	roads []Leaving
@@ -58,6 +57,7 @@ func (j *Junctions) Meeting(g *Graph, at Head) []Leaving {
 		return k.roads[:k.count]
 	}
 	j.roads = j.roads[:0]
+	j.visited, j.query = 0, geo.Box{MinX: at.EndLon, MinY: at.EndLat, MaxX: at.EndLon, MaxY: at.EndLat}
 	for i := range g.index {
 		j.index = &g.index[i]
 		j.descend(j.index.tree.Height, 0, j.index.tree.Count[j.index.tree.Height])
@@ -84,8 +84,11 @@ func (j *Junctions) Leaving(g *Graph, arc uint32) Leaving {
 // move goes to a junction.
 func (j *Junctions) move(g *Graph, to Head) {
 	if j.g != g {
-		j.g = g
-		j.known = make([]knownJunction, knownJunctions)
+		j.snapper = snapper{g: g, maxVisited: math.MaxInt, found: j.endsOf}
+		if j.known == nil {
+			j.known = make([]knownJunction, knownJunctions)
+		}
+		clear(j.known)
 	}
 	j.node = position{to.EndLat, to.EndLon}
 	j.east = geo.MetresPerUnit * math.Cos(float64(to.EndLat)*unit)
@@ -95,53 +98,15 @@ func (j *Junctions) describe(l *Leaving) {
 	l.Traits, l.Bearing = j.g.Traits(l.Arc>>1), float32(j.bearing(l.Arc))
 }
 
-// descend visits boxes of a level as snapper.descend does, for a single position.
-func (j *Junctions) descend(level int, from, to uint32) {
-	first := uint32(0)
-	if level > 0 {
-		first = j.index.tree.Count[0] + j.index.tree.First[level]
-	}
-	boxes := j.index.boxes.Range(int(first+from), int(first+to))
-	lat, lon := j.node.lat, j.node.lon
-	for i := range boxes {
-		b := &boxes[i]
-		switch {
-		case lon < b.MinX || lon > b.MaxX || lat < b.MinY || lat > b.MaxY:
-		case level > 0:
-			below, end := j.index.tree.Children(level, from+uint32(i))
-			j.descend(level-1, below, end)
-		default:
-			j.group(from+uint32(i), b)
-		}
-	}
-}
-
-// group visits the leaves of a group.
-func (j *Junctions) group(number uint32, box *geo.Box) {
-	first := int(number) * geo.TreeFanout
-	from := *j.index.groups.At(int(number))
-	leaves := j.index.leaves.Range(first, min(first+geo.TreeFanout, j.index.leaves.Len()))
-	minX, maxX := steps(j.node.lon, j.node.lon, box.MinX, box.MaxX)
-	minY, maxY := steps(j.node.lat, j.node.lat, box.MinY, box.MaxY)
-	for i := range leaves {
-		l := &leaves[i]
-		if int(l.MinX) <= maxX && int(l.MaxX) >= minX && int(l.MinY) <= maxY && int(l.MaxY) >= minY &&
-			l.Info.modes()&j.g.mode != 0 {
-			j.found(from + uint32(l.BaseEdge))
-		}
-	}
-}
-
-// found adds the ends of a base edge that are the ends of its edge, and at the node.
-func (j *Junctions) found(base uint32) {
+// endsOf adds the ends of a base edge that are the ends of its edge, and at the node.
+func (j *Junctions) endsOf(base uint32) {
 	g := j.g
 	e := g.baseEdges.At(int(base))
 	if e.Flags&g.begins != 0 && (position{e.Lat, e.Lon}) == j.node {
 		j.add(2 * base)
 	}
 	if !g.continuesWith(g.baseEdges.At(int(base)+1).Flags) && g.end(base, e) == j.node {
-		edge, _ := g.EdgeWith(base)
-		j.add(2*edge + 1)
+		j.add(2*j.edge(base, e) + 1)
 	}
 }
 

@@ -89,7 +89,7 @@ type Lane struct {
 // region file.
 func Steps(g *roadgraph.Graph, p *Path, o Options) []Step {
 	d := describers.Get().(*describer)
-	d.Graph, d.path, d.Options = g, p, o
+	d.Graph, d.path, d.Options, d.signs = g, p, o, signs{}
 	d.survey()
 	for i := 1; i < len(p.States); i++ {
 		d.classify(i)
@@ -102,7 +102,7 @@ func Steps(g *roadgraph.Graph, p *Path, o Options) []Step {
 		d.join()
 	}
 	steps := d.steps()
-	d.Graph, d.path, d.Options = nil, nil, Options{}
+	d.Graph, d.path = nil, nil
 	describers.Put(d) // not after a panic, which may leave it in any state
 	return steps
 }

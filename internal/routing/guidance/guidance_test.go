@@ -9,7 +9,6 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/region"
-	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 	"github.com/mapsedge/caddy-maps/internal/routing/guidance"
 	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 )
@@ -130,10 +129,10 @@ const (
 
 func TestSteps(t *testing.T) {
 	const (
-		crossing = "wm name=A\nme name=A\nmn name=B\nms name=B\n"
-		ring     = "abcda junction=roundabout oneway=yes name="
-		arms     = "\nna\nwb\nsc\ned"
-		left     = "adcba junction=roundabout oneway=yes name="
+		plain = "wm name=A\nme name=A\nmn name=B\nms name=B\n"
+		ring  = "abcda junction=roundabout oneway=yes name="
+		arms  = "\nna\nwb\nsc\ned"
+		left  = "adcba junction=roundabout oneway=yes name="
 	)
 	tests := map[string]struct {
 		grid, ways, ends string
@@ -142,9 +141,9 @@ func TestSteps(t *testing.T) {
 		options          guidance.Options
 	}{
 		// Obvious ways on.
-		"straight on":               {grid: cross, ways: crossing, ends: "we"},
-		"right":                     {grid: cross, ways: crossing, ends: "ws", want: "turn right | B"},
-		"left":                      {grid: cross, ways: crossing, ends: "wn", want: "turn left | B"},
+		"straight on":               {grid: cross, ways: plain, ends: "we"},
+		"right":                     {grid: cross, ways: plain, ends: "ws", want: "turn right | B"},
+		"left":                      {grid: cross, ways: plain, ends: "wn", want: "turn left | B"},
 		"left into the same street": {grid: cross, ways: "wmn name=A\nsme name=B", ends: "wn", want: "continue left | A"},
 		"only the name changes":     {grid: cross, ways: "wm name=A\nme name=C\nnms name=B", ends: "we"},
 		"a bend without a junction": {grid: cross, ways: "wmn name=A", ends: "wn"},
@@ -242,5 +241,3 @@ func TestSteps(t *testing.T) {
 		t.Errorf("only %d sketches", len(tests))
 	}
 }
-
-var _ = roadgraph.Forward

@@ -27,8 +27,9 @@ func (d *describer) nameStep(s *Step, i, next int) (way string) {
 		t = d.traits(named + 1)
 	}
 	s.Name, s.Ref = d.Text(t.Name), spaced(d.Text(t.Ref), "; ")
-	if way = cmp.Or(s.Name, s.Ref); t.Class == region.Motorway {
-		way = cmp.Or(s.Ref, s.Name)
+	number, _, _ := strings.Cut(s.Ref, ";")
+	if way = cmp.Or(s.Name, number); t.Class == region.Motorway {
+		way = cmp.Or(number, s.Name)
 	}
 	if s.Mode == Driving && s.Maneuver.Type != arrive {
 		d.readSigns(s, d.ArcOf(d.path.States[signs]))
