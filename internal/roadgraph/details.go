@@ -96,19 +96,30 @@ func (g *Graph) segments(base uint32) (n int) {
 // limits, and conditional restrictions.
 func (g *Graph) Details(road uint32) iter.Seq2[string, string] {
 	return func(yield func(key, value string) bool) {
+		for key, value := range g.RawDetails(road) {
+			if !yield(string(key), string(value)) {
+				return
+			}
+		}
+	}
+}
+
+// RawDetails is Details without copies: keys and values are parts of the mapped file, and read-only.
+func (g *Graph) RawDetails(road uint32) iter.Seq2[[]byte, []byte] {
+	return func(yield func(key, value []byte) bool) {
 		i := firstOf(&g.details, road, func(d *Details) uint32 { return d.Road })
 		if i == g.details.Len() || g.details.At(i).Road != road {
 			return
 		}
 		text := textAt(&g.texts, g.details.At(i).Text)
-		next := func() string {
+		next := func() []byte {
 			n, size := binary.Uvarint(text)
 			if size <= 0 || n > uint64(len(text)-size) {
 				g.corrupt("the details of a road end early")
 			}
 			s := text[size : size+int(n)]
 			text = text[size+int(n):]
-			return string(s)
+			return s
 		}
 		for len(text) > 0 {
 			if key := next(); !yield(key, next()) {

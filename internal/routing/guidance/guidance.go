@@ -2,7 +2,23 @@
 // in sentences. Start with Steps.
 package guidance
 
-import "github.com/paulmach/orb"
+import (
+	"sync"
+
+	"github.com/paulmach/orb"
+
+	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+)
+
+// Options say for whom Steps describes a path.
+type Options struct {
+	Mode        Mode   // Driving, Cycling or Walking
+	Language    string // "de", "pt-BR", …; English, if there are no sentences in it
+	LeftDriving bool   // whether vehicles drive on the left
+	Final       bool   // whether the route ends where the path ends
+	// Destination is the place to arrive at, which may be beside the road. Zero means the end of the line.
+	Destination orb.Point
+}
 
 // Path is a route between two waypoints.
 type Path struct {
@@ -46,7 +62,7 @@ const (
 
 // Maneuver is what a traveller does at the beginning of a step, in OSRM's vocabulary.
 type Maneuver struct {
-	Type     string // "depart", "turn", "new name", "merge", "on ramp", "off ramp", "fork", "end of road", "continue", "roundabout", …, "arrive"
+	Type     string // "depart", "turn", "fork", "roundabout", …, "arrive"
 	Modifier string // "uturn", "sharp right", "right", "slight right", "straight", …; may be empty
 	// BearingBefore and BearingAfter are degrees clockwise from north, 0 to 359.
 	BearingBefore, BearingAfter int
@@ -67,4 +83,44 @@ type Intersection struct {
 type Lane struct {
 	Indications []string // "left", "straight", …
 	Valid       bool     // whether the route may use it
+}
+
+// Steps describes a path: at least two steps, the first of which departs and the last of which arrives. It reads the
+// region file.
+func Steps(g *roadgraph.Graph, p *Path, o Options) []Step {
+	d := describers.Get().(*describer)
+	d.Graph, d.path, d.Options, d.signs = g, p, o, signs{}
+	d.survey()
+	for i := 1; i < len(p.States); i++ {
+		d.classify(i)
+	}
+	d.takeRoundabouts()
+	if o.Mode == Driving {
+		d.takeSlipRoads()
+	}
+	if o.Mode != Walking {
+		d.join()
+	}
+	steps := d.steps()
+	d.Graph, d.path = nil, nil
+	describers.Put(d) // not after a panic, which may leave it in any state
+	return steps
+}
+
+var describers = sync.Pool{New: func() any { return new(describer) }}
+
+// describer describes one path. Its memory is used again.
+type describer struct {
+	*roadgraph.Graph
+	Options
+	path *Path
+
+	at      []junction // at[i] is where state i begins; at[0] is not used
+	roads   []road     // of all junctions
+	lengths []float64  // metres of each state
+	signs   signs
+
+	junctions roadgraph.Junctions
+	turns     []roadgraph.Turn
+	sentence  []byte
 }

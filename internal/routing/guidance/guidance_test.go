@@ -1,0 +1,243 @@
+package guidance_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mapsedge/caddy-maps/internal/geo"
+	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/routing/guidance"
+	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
+)
+
+var modes = map[guidance.Mode]region.Modes{guidance.Driving: region.Car, guidance.Cycling: region.Bicycle,
+	guidance.Walking: region.Foot}
+
+// describe draws a sketch and describes the shortest way between two of its letters.
+func describe(t *testing.T, s roadgraphtest.Sketch, ends string, o guidance.Options) []guidance.Step {
+	t.Helper()
+	if o.Mode == "" {
+		o.Mode = guidance.Driving
+	}
+	d := s.Draw(t)
+	g := roadgraphtest.Open(t, d.File, modes[o.Mode])
+	letters := []rune(ends)
+	states, first, last := shortest(t, g, placesAt(g, d.At(t, letters[0])), placesAt(g, d.At(t, letters[1])))
+	p := pathOf(g, states, first, last)
+	steps := guidance.Steps(g, p, o)
+	if err := check(p, steps); err != nil {
+		t.Error(err)
+	}
+	return steps
+}
+
+// check finds what is wrong with the steps of any path.
+func check(p *guidance.Path, steps []guidance.Step) error {
+	if len(steps) < 2 || steps[0].Maneuver.Type != "depart" || steps[len(steps)-1].Maneuver.Type != "arrive" {
+		return fmt.Errorf("%d steps, the first of which does not depart or the last not arrive", len(steps))
+	}
+	at, metres, seconds := p.First[0], 0.0, 0.0
+	for i := range steps {
+		s := &steps[i]
+		if s.First != at || s.Last < at {
+			return fmt.Errorf("step %d from %d to %d does not begin at %d", i, s.First, s.Last, at)
+		}
+		at, metres, seconds = s.Last, metres+s.Distance, seconds+s.Duration
+		if s.Instruction == "" || strings.ContainsAny(s.Instruction, "{}[]") || strings.Contains(s.Instruction, "  ") {
+			return fmt.Errorf("step %d: %q", i, s.Instruction)
+		}
+		if len(s.Intersections) == 0 || s.Intersections[0].Index != s.First {
+			return fmt.Errorf("step %d has no intersection where it begins", i)
+		}
+		for k := range s.Intersections {
+			x := &s.Intersections[k]
+			first, last := i == 0 && k == 0, i == len(steps)-1
+			switch {
+			case x.Index < s.First || x.Index > s.Last:
+				return fmt.Errorf("step %d has an intersection elsewhere", i)
+			case !slices.IsSorted(x.Bearings) || x.Bearings[0] < 0 || x.Bearings[len(x.Bearings)-1] > 359:
+				return fmt.Errorf("step %d: bearings %v", i, x.Bearings)
+			case len(x.Entry) != len(x.Bearings):
+				return fmt.Errorf("step %d: %d entries", i, len(x.Entry))
+			case (x.In < 0) != first || x.In >= len(x.Bearings), (x.Out < 0) != last || x.Out >= len(x.Bearings):
+				return fmt.Errorf("step %d: from %d to %d of %d roads", i, x.In, x.Out, len(x.Bearings))
+			case x.Out >= 0 && !x.Entry[x.Out]:
+				return fmt.Errorf("step %d goes by a road that is closed", i)
+			}
+		}
+	}
+	length, sum := 0.0, 0.0
+	for i := p.First[0]; i < p.First[len(p.States)]; i++ {
+		length += geo.Distance(p.Line[i][1], p.Line[i][0], p.Line[i+1][1], p.Line[i+1][0])
+	}
+	for _, d := range p.Durations {
+		sum += d
+	}
+	switch {
+	case at != p.First[len(p.States)]:
+		return fmt.Errorf("the steps end at %d", at)
+	case math.Abs(length-metres) > 0.002*float64(len(p.States)+1)+1e-5*length:
+		return fmt.Errorf("the steps have %.3f m, the line %.3f m", metres, length)
+	case math.Abs(sum-seconds) > 1e-6*(1+sum):
+		return fmt.Errorf("the steps take %.3f s, the path %.3f s", seconds, sum)
+	}
+	return nil
+}
+
+// told returns the steps between departure and arrival, as "type modifier | name | exit".
+func told(steps []guidance.Step) string {
+	var all []string
+	for _, s := range steps[1 : len(steps)-1] {
+		text := strings.TrimSpace(s.Maneuver.Type+" "+s.Maneuver.Modifier) + " | " + s.Name
+		if s.Maneuver.Exit > 0 {
+			text += fmt.Sprintf(" | %d", s.Maneuver.Exit)
+		}
+		all = append(all, text)
+	}
+	return strings.Join(all, "; ")
+}
+
+// A crossing, a fork, a T, a ring and others. A column is 50 m wide.
+const (
+	cross = `
+		..n..
+		w.m.e
+		..s..`
+	wye = `
+		....l
+		w.m..
+		....r`
+	tee = `
+		..n
+		w.m
+		..s`
+	narrow = `
+		......................l
+		w.........m............
+		......................r`
+	// Six on a ring of about 40 m.
+	circle = `
+		...n...
+		...a...
+		w.b.d.e
+		...c...
+		...s...`
+)
+
+func TestSteps(t *testing.T) {
+	const (
+		plain = "wm name=A\nme name=A\nmn name=B\nms name=B\n"
+		ring  = "abcda junction=roundabout oneway=yes name="
+		arms  = "\nna\nwb\nsc\ned"
+		left  = "adcba junction=roundabout oneway=yes name="
+	)
+	tests := map[string]struct {
+		grid, ways, ends string
+		want             string
+		step             float64 // metres; 50 if 0
+		options          guidance.Options
+	}{
+		// Obvious ways on.
+		"straight on":               {grid: cross, ways: plain, ends: "we"},
+		"right":                     {grid: cross, ways: plain, ends: "ws", want: "turn right | B"},
+		"left":                      {grid: cross, ways: plain, ends: "wn", want: "turn left | B"},
+		"left into the same street": {grid: cross, ways: "wmn name=A\nsme name=B", ends: "wn", want: "continue left | A"},
+		"only the name changes":     {grid: cross, ways: "wm name=A\nme name=C\nnms name=B", ends: "we"},
+		"a bend without a junction": {grid: cross, ways: "wmn name=A", ends: "wn"},
+		"a bend and another name":   {grid: cross, ways: "wm name=A\nmn name=B", ends: "wn"},
+		"a driveway straight on":    {grid: cross, ways: "wm name=A\nmn name=A\nme highway=service", ends: "wn"},
+		"into the driveway":         {grid: cross, ways: "wmn name=A\nme highway=service name=", ends: "we", want: "turn straight | "},
+		"past a driveway":           {grid: cross, ways: "wme name=A\nmn highway=service", ends: "we"},
+		"into one at a side":        {grid: cross, ways: "wme name=A\nmn highway=service name=", ends: "wn", want: "turn left | "},
+		"a larger road turns off":   {grid: cross, ways: "wmn highway=primary name=A\nme name=B", ends: "we", want: "turn straight | B"},
+		"along the larger road":     {grid: cross, ways: "wmn highway=primary name=A\nme name=B", ends: "wn", want: "continue left | A"},
+		"a slight bend, named anew": {grid: wye, ways: "wm highway=primary name=A\nml highway=primary name=B\nmr highway=service name=C", ends: "wl", want: "new name slight left | B"},
+		"to a one-way":              {grid: cross, ways: "wm name=A\nme name=A\nsm oneway=yes name=B\nmn oneway=yes name=B", ends: "wn", want: "turn left | B"},
+		"forced to turn":            {grid: cross, ways: "wm name=A\nem oneway=yes name=A\nmn name=B", ends: "wn", want: "turn left | B"},
+		"turn restriction":          {grid: cross, ways: "wm name=A\nme name=A\nmn name=B\nwm/m/mn restriction=no_left_turn", ends: "we"},
+		"a branch at a small angle": {grid: "l...\n.w.m.e", ways: "wme name=A\nlm name=B", ends: "el", want: "fork slight right | B"},
+		"a sharp turn":              {grid: "w....m..e\n.\n.r", ways: "wme name=A\nmr name=B", ends: "wr", want: "turn sharp right | B"},
+		"a reference only":          {grid: cross, ways: "wm name= ref=B1\nme name= ref=B1\nnms name=N", ends: "we"},
+		"back at a dead end":        {grid: "a.b.c\n..d", ways: "ab name=A\nbd name=B\nbc oneway=yes name=A\nab/b/bd restriction=no_right_turn", ends: "ac"},
+		"a name after a short link": {grid: "w....m....e\n.....x\n.....s", ways: "wme name=A\nmx name=\nxs name=B", ends: "ws", step: 10, want: "turn right | B"},
+		// Ends of roads.
+		"the end of a road, right": {grid: tee, ways: "wm name=A\nnms name=B", ends: "ws", want: "end of road right | B"},
+		"the end of a road, left":  {grid: tee, ways: "wm name=A\nnms name=B", ends: "wn", want: "end of road left | B"},
+		"the same road goes on":    {grid: tee, ways: "wmn name=A\nms name=B", ends: "wn", want: "continue left | A"},
+		"a one-way at the end":     {grid: tee, ways: "wm name=A\nnms name=B oneway=yes", ends: "ws", want: "end of road right | B"},
+		// Forks.
+		"a fork, left":       {grid: wye, ways: "wm name=A\nml name=B\nmr name=C", ends: "wl", want: "fork slight left | B"},
+		"a fork, right":      {grid: wye, ways: "wm name=A\nml name=B\nmr name=C", ends: "wr", want: "fork slight right | C"},
+		"a fork in three":    {grid: "....l\nw.m.e\n....r", ways: "wm name=A\nml name=B\nmr name=C\nme name=D", ends: "we", want: "fork straight | D"},
+		"a motorway divides": {grid: narrow, ways: "wm highway=motorway ref=M1 name=\nml highway=motorway ref=M1 name=\nmr highway=motorway ref=M2 name=", ends: "wr", step: 20, want: "fork slight right | "},
+		"a ramp divides":     {grid: narrow, ways: "wm highway=motorway_link name=\nml highway=motorway_link name=L\nmr highway=motorway_link name=R", ends: "wl", step: 20, want: "fork slight left | L"},
+		// Ramps.
+		"past an exit":            {grid: narrow, ways: "wm highway=motorway name=M\nml highway=motorway name=M\nmr highway=motorway_link name=", ends: "wl", step: 20},
+		"an exit":                 {grid: narrow, ways: "wm highway=motorway name=M\nml highway=motorway name=M\nmr highway=motorway_link name=", ends: "wr", step: 20, want: "off ramp slight right | "},
+		"an exit left":            {grid: narrow, ways: "wm highway=motorway name=M\nmr highway=motorway name=M\nml highway=motorway_link name=", ends: "wl", step: 20, want: "off ramp slight left | "},
+		"onto a ramp":             {grid: cross, ways: "wme highway=secondary name=A\nms highway=motorway_link oneway=yes name=", ends: "ws", want: "on ramp right | "},
+		"past a ramp":             {grid: cross, ways: "wme highway=secondary name=A\nms highway=motorway_link oneway=yes name=", ends: "we"},
+		"onto a motorway":         {grid: narrow, ways: "lm highway=motorway name=M oneway=yes\nmw highway=motorway name=M oneway=yes\nrm highway=motorway_link name= oneway=yes", ends: "rw", step: 20, want: "merge slight right | M"},
+		"from the other side":     {grid: narrow, ways: "rm highway=motorway name=M oneway=yes\nmw highway=motorway name=M oneway=yes\nlm highway=motorway_link name= oneway=yes", ends: "lw", step: 20, want: "merge slight left | M"},
+		"on the motorway past it": {grid: narrow, ways: "rm highway=motorway name=M oneway=yes\nmw highway=motorway name=M oneway=yes\nlm highway=motorway_link name= oneway=yes", ends: "rw", step: 20},
+		"two motorways meet":      {grid: narrow, ways: "rm highway=motorway name=M oneway=yes\nmw highway=motorway name=M oneway=yes\nlm highway=motorway name=N oneway=yes", ends: "lw", step: 20, want: "merge slight left | M"},
+		"the end of a ramp":       {grid: tee, ways: "wm highway=motorway_link name= oneway=yes\nnms highway=secondary name=B", ends: "ws", want: "end of road right | B"},
+		"a slip road":             {grid: "w..a..m..e\n\n......b\n\n......s", ways: "wame highway=primary name=A\nmbs highway=primary name=B\nab highway=primary_link oneway=yes name=", ends: "ws", step: 10, want: "turn right | B"},
+		"a long one":              {grid: "w.a..m.e\n\n\n\n.....b\n.....s", ways: "wame highway=trunk name=A\nmbs highway=primary name=B\nab highway=trunk_link oneway=yes name=", ends: "ws", step: 40, want: "off ramp right | "},
+		// Roundabouts.
+		"the first exit":         {grid: circle, ways: ring + arms, ends: "ws", step: 20, want: "roundabout right | sc | 1; exit roundabout right | sc"},
+		"the second":             {grid: circle, ways: ring + arms, ends: "we", step: 20, want: "roundabout right | ed | 2; exit roundabout right | ed"},
+		"the third":              {grid: circle, ways: ring + arms, ends: "wn", step: 20, want: "roundabout right | na | 3; exit roundabout right | na"},
+		"into a roundabout":      {grid: circle, ways: ring + arms, ends: "wc", step: 20, want: "roundabout right | "},
+		"out of one":             {grid: circle, ways: ring + arms, ends: "cn", step: 20, want: "exit roundabout right | na"},
+		"past a driveway on one": {grid: circle, ways: ring + "\nna\nwb\nsc highway=service\ned", ends: "we", step: 20, want: "roundabout right | ed | 1; exit roundabout right | ed"},
+		"to the driveway":        {grid: circle, ways: ring + "\nna\nwb\nsc highway=service\ned", ends: "ws", step: 20, want: "roundabout right | sc | 1; exit roundabout right | sc"},
+		"past an entry":          {grid: circle, ways: ring + "\nna\nwb\nsc oneway=yes\ned", ends: "we", step: 20, want: "roundabout right | ed | 1; exit roundabout right | ed"},
+		"a small one, right":     {grid: circle, ways: ring + arms, ends: "ws", step: 10, want: "roundabout turn right | sc | 1"},
+		"a small one, straight":  {grid: circle, ways: ring + arms, ends: "we", step: 10, want: "roundabout turn straight | ed | 2"},
+		"a small one, left":      {grid: circle, ways: ring + arms, ends: "wn", step: 10, want: "roundabout turn left | na | 3"},
+		"a rotary":               {grid: circle, ways: "abcda junction=roundabout oneway=yes name=Place" + arms, ends: "we", step: 20, want: "rotary right | ed | 2; exit rotary right | ed"},
+		"a large ring":           {grid: circle, ways: ring + arms, ends: "we", step: 70, want: "rotary right | ed | 2; exit rotary right | ed"},
+		"left driving":           {grid: circle, ways: left + arms, ends: "wn", step: 20, want: "roundabout left | na | 1; exit roundabout left | na", options: guidance.Options{LeftDriving: true}},
+		"left driving, third":    {grid: circle, ways: left + arms, ends: "ws", step: 20, want: "roundabout left | sc | 3; exit roundabout left | sc", options: guidance.Options{LeftDriving: true}},
+		"left driving, small":    {grid: circle, ways: left + arms, ends: "ws", step: 10, want: "roundabout turn right | sc | 3", options: guidance.Options{LeftDriving: true}},
+		// Dual carriageways and staggered crossings.
+		"back on the other carriageway": {grid: "f.....e.....d\n\na.....b.....c", ways: "abc oneway=yes name=A\ndef oneway=yes name=A\nbe name=", ends: "af", step: 10, want: "continue uturn | A"},
+		"left driving, back":            {grid: "a.....b.....c\n\nf.....e.....d", ways: "abc oneway=yes name=A\ndef oneway=yes name=A\nbe name=", ends: "af", step: 10, options: guidance.Options{LeftDriving: true}, want: "continue uturn | A"},
+		"round a block":                 {grid: "f.....e.....d\n\n\n\n\na.....b.....c", ways: "abc oneway=yes name=A\ndef oneway=yes name=A\nbe name=B", ends: "af", step: 10, want: "turn left | B; end of road left | A"},
+		"into a dual carriageway":       {grid: "f.....e.....d\n\na.....b.....c\n\n......s", ways: "abc oneway=yes name=A\ndef oneway=yes name=A\nsbe name=B", ends: "sf", step: 10, want: "end of road left | A"},
+		"off a dual carriageway":        {grid: "......n\n\nf.....e.....d\n\na.....b.....c", ways: "abc oneway=yes name=A\ndef oneway=yes name=A\nben name=B", ends: "an", step: 10, want: "turn left | B"},
+		"across it":                     {grid: "......n\n\nf.....e.....d\n\na.....b.....c\n\n......s", ways: "abc oneway=yes name=A\ndef oneway=yes name=A\nsben name=B", ends: "sn", step: 10},
+		"staggered":                     {grid: "......n\n\nw.....a..b.....e\n\n.........s", ways: "wabe name=A\nna name=B\nbs name=B", ends: "ns", step: 10},
+		"far staggered":                 {grid: "......n\n\nw.....a......b.....e\n\n.............s", ways: "wabe name=A\nna name=B\nbs name=B", ends: "ns", step: 10, want: "end of road left | A; turn right | B"},
+		"staggered, other name":         {grid: "......n\n\nw.....a..b.....e\n\n.........s", ways: "wabe name=A\nna name=B\nbs name=C", ends: "ns", step: 10, want: "end of road left | A; turn right | C"},
+		// Ferries.
+		"a ferry":         {grid: "a.b.c.d", ways: "ab\nbc route=ferry name=Ferry\ncd", ends: "ad", want: "notification straight | Ferry; notification straight | cd"},
+		"a turn after it": {grid: "a.b.c.d\n....e", ways: "ab\nbc route=ferry name=Ferry\ncd\nce", ends: "ae", want: "notification straight | Ferry; turn right | ce"},
+		// Other modes.
+		"on foot":               {grid: cross, ways: "wm highway=footway\nme highway=footway\nnms highway=footway", ends: "ws", options: guidance.Options{Mode: guidance.Walking}, want: "turn right | nms"},
+		"steps":                 {grid: tee, ways: "wm name=A\nmn highway=steps name=\nms name=B", ends: "wn", options: guidance.Options{Mode: guidance.Walking}, want: "end of road left | "},
+		"past a path":           {grid: cross, ways: "wme name=A\nmn highway=footway", ends: "we", options: guidance.Options{Mode: guidance.Walking}},
+		"on a bicycle":          {grid: cross, ways: "wm name=A\nme highway=cycleway name=\nmn name=A", ends: "we", options: guidance.Options{Mode: guidance.Cycling}},
+		"cyclists do not merge": {grid: narrow, ways: "lm name=M oneway=yes\nmw name=M oneway=yes\nrm highway=primary_link name= oneway=yes", ends: "rw", step: 20, options: guidance.Options{Mode: guidance.Cycling}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if test.step == 0 {
+				test.step = 50
+			}
+			steps := describe(t, roadgraphtest.Sketch{Grid: test.grid, Ways: test.ways, Step: test.step}, test.ends,
+				test.options)
+			if got := told(steps); got != test.want {
+				t.Errorf("got  %s\nwant %s", got, test.want)
+			}
+		})
+	}
+	if len(tests) < 60 {
+		t.Errorf("only %d sketches", len(tests))
+	}
+}

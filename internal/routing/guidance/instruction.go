@@ -1,0 +1,178 @@
+package guidance
+
+import (
+	_ "embed"
+	"strconv"
+	"strings"
+)
+
+// language has the sentences of a language, by key: a type of maneuver, or a type and a modifier. See languages.
+type language struct {
+	sentences map[string]string
+	lists     map[string][]string // the words that sentences choose from
+}
+
+// values are what a sentence may tell.
+type values struct {
+	language                    *language
+	way, to, exit, ring         string
+	compass, turn, nth, walking int // indexes into the lists
+}
+
+// instruct returns the sentence of a step.
+func (d *describer) instruct(s *Step, j *junction, way string) string {
+	l := languageOf(d.Language)
+	v := values{language: l, way: way, exit: s.Exits, ring: s.RotaryName, nth: j.exit - 1, turn: int(j.modifier),
+		compass: (s.Maneuver.BearingAfter*2 + 45) / 90 % 8}
+	if d.Mode == Walking {
+		v.walking = 1
+	}
+	kind := s.Maneuver.Type
+	refs, places, found := strings.Cut(s.Destinations, ": ")
+	if !found {
+		places = refs
+	} else if kind == onRamp || kind == offRamp {
+		v.way = refs
+	}
+	v.to = firstTwo(places)
+	switch {
+	case s.Mode == OnFerry && kind != arrive:
+		kind = "ferry"
+	case s.Mode == OnTrain && kind != arrive:
+		kind = "train"
+	case kind == arrive:
+		if !d.Final {
+			kind = "waypoint"
+		}
+		if v.turn = int(straightOn); s.Maneuver.Modifier != "" {
+			v.turn = int(left)
+			if s.Maneuver.Modifier == directions[right] {
+				v.turn = int(right)
+			}
+		}
+	case kind == offRamp && v.exit != "":
+		kind = "exit"
+	case (kind == roundabout || kind == rotary) && j.exit == 0, kind == rotary && v.ring == "":
+		if kind = roundabout; j.exit == 0 {
+			kind = "enter"
+		}
+	case kind == exitRotary:
+		kind = exitRoundabout
+	case kind == notification:
+		kind = newName
+	}
+	sentence, ok := "", false
+	for _, key := range [...]string{kind + " " + s.Maneuver.Modifier, kind, s.Maneuver.Modifier} {
+		if sentence, ok = l.sentences[key]; ok {
+			break
+		}
+	}
+	d.sentence = v.append(d.sentence[:0], sentence)
+	return string(d.sentence)
+}
+
+// firstTwo returns the first two names of a list: signposts have room for more, sentences do not.
+func firstTwo(list string) string {
+	if i := strings.Index(list, ", "); i >= 0 {
+		if k := strings.Index(list[i+2:], ", "); k >= 0 {
+			return list[:i+2+k]
+		}
+	}
+	return list
+}
+
+// append appends a sentence. Parts in brackets are left out if what they tell is empty.
+func (v *values) append(dst []byte, sentence string) []byte {
+	optional, empty := -1, false
+	for len(sentence) > 0 {
+		switch sentence[0] {
+		case '[':
+			optional, empty = len(dst), false
+		case ']':
+			if empty {
+				dst = dst[:optional]
+			}
+		case '{':
+			end := strings.IndexByte(sentence, '}')
+			value := v.value(sentence[1:end])
+			empty = empty || value == ""
+			dst = append(dst, value...)
+			sentence = sentence[end:]
+		default:
+			dst = append(dst, sentence[0])
+		}
+		sentence = sentence[1:]
+	}
+	return dst
+}
+
+// value returns a value by its name in sentences.
+func (v *values) value(name string) string {
+	l := v.language
+	switch name {
+	case "way":
+		return v.way
+	case "to":
+		return v.to
+	case "exit":
+		return v.exit
+	case "rotary":
+		return v.ring
+	case "dir":
+		return l.lists["compass"][v.compass]
+	case "go":
+		return l.lists["verbs"][v.walking]
+	case "nth":
+		ordinals := l.lists["ordinals"]
+		if v.nth < len(ordinals)-1 {
+			return ordinals[max(v.nth, 0)]
+		}
+		return strconv.Itoa(v.nth+1) + ordinals[len(ordinals)-1]
+	case "turn", "side":
+		turn := direction(v.turn)
+		if name == "side" { // only the side
+			switch {
+			case turn < straightOn:
+				turn = left
+			case turn == straightOn || turn > sharpRight:
+				return ""
+			default:
+				turn = right
+			}
+		}
+		return l.lists["turns"][turn]
+	}
+	return ""
+}
+
+// languageOf returns the language of a tag such as "pt-BR".
+func languageOf(tag string) *language {
+	base, _, _ := strings.Cut(strings.ToLower(tag), "-")
+	base, _, _ = strings.Cut(base, "_")
+	if l := languages[base]; l != nil {
+		return l
+	}
+	return languages["en"]
+}
+
+//go:embed sentences.txt
+var sentences string
+
+var languages = parse(sentences)
+
+// parse reads the sentences of all languages: after the name of a language, a key and a sentence a line.
+func parse(text string) map[string]*language {
+	all := map[string]*language{}
+	var l *language
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if name, ok := strings.CutPrefix(line, "language "); ok {
+			l = &language{sentences: map[string]string{}, lists: map[string][]string{}}
+			all[name] = l
+		} else if key, sentence, ok := strings.Cut(line, " = "); ok && l != nil {
+			l.sentences[key] = sentence
+			l.lists[key] = strings.Split(sentence, "|")
+		}
+	}
+	return all
+}
