@@ -1,6 +1,7 @@
 package routing
 
 import (
+	"context"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -110,35 +111,71 @@ func checkPath(t *testing.T, ref *reference, p *path) {
 	}
 }
 
-// RunBenchmarks measures searches on a region.
+// RunBenchmarks measures routes between random places, and matrices of 100 × 100 of them.
 func RunBenchmarks(b *testing.B, f *region.File) {
 	m := stored(b, f, region.Car)
 	r := rand.New(rand.NewPCG(1, 2))
 	edges := slices.Collect(m.Graph.Edges())
 	w := &worker{}
 	w.search.m = m
+	const n = 200
 	var places []place
-	for range 500 {
-		places = append(places, w.randomPlace(m, edges, r))
+	for len(places) < n {
+		if p := w.randomPlace(m, edges, r); !p.isolated {
+			places = append(places, p)
+		}
 	}
-	b.Run("search", func(b *testing.B) {
-		for i := 0; b.Loop(); i++ {
-			if _, err := w.search.run(places[i%500].from, places[(i+1)%500].to); err != nil {
-				b.Fatal(err)
+	each := func(name string, do func(from, to *place) error) {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for i := range n { // what is in memory later
+				if err := do(&places[i], &places[(i+1)%n]); err != nil {
+					b.Fatal(err)
+				}
 			}
-		}
+			for i := 0; b.Loop(); i++ {
+				if err := do(&places[i%n], &places[(i+1)%n]); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+	each("search", func(from, to *place) error {
+		_, err := w.search.run(from.from, to.to)
+		return err
 	})
-	b.Run("path", func(b *testing.B) {
-		for i := 0; b.Loop(); i++ {
-			f, err := w.search.run(places[i%500].from, places[(i+1)%500].to)
-			if err != nil {
-				b.Fatal(err)
-			}
-			if f.cost != noWay {
-				w.search.unpack(f, &w.path)
-			}
+	for name, req := range map[string]*Request{"geometry": {}, "steps": {Steps: true}} {
+		req.Waypoints = make([]Waypoint, 2)
+		each(name, func(from, to *place) error {
+			_, err := w.through(m, req, []place{*from, *to})
+			return err
+		})
+	}
+	for _, full := range []bool{false, true} {
+		name := "100x100"
+		if full {
+			name, m = "100x100 with distances", customized(b, f, region.Car)
+			w.search.m = m
 		}
-	})
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				s := &w.search
+				s.bound, s.lengths = noWay, full
+				if err := s.fill(&w.buckets, places[:100]); err != nil {
+					b.Fatal(err)
+				}
+				costs, lengths := make([]Cost, 100), make([]uint32, 100)
+				for i := range 100 {
+					for k := range costs {
+						costs[k] = noWay
+					}
+					if err := s.collect(&w.buckets, &places[100+i], places[:100], costs, lengths); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		})
+	}
 }
 
 // CheckAlternatives checks that alternatives are what they promise, and reports how many pairs have one.
@@ -189,4 +226,15 @@ func RunIsochrones(b *testing.B, f *region.File, at orb.Point) {
 			}
 		})
 	}
+}
+
+// customized opens the overlay of a mode and customizes it.
+func customized(tb testing.TB, f *region.File, mode region.Modes) *metric {
+	tb.Helper()
+	m := stored(tb, f, mode)
+	costs, err := Customize(context.Background(), m.Overlay, m.cache.model)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return newMetric(m.Overlay, fullMatrices{costs}, m.cache.model)
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/paulmach/orb"
+
+	"github.com/mapsedge/caddy-maps/internal/routing/guidance"
 )
 
 // Route implements Router.
@@ -236,10 +238,23 @@ func (w *worker) addLeg(m *metric, req *Request, route *Route, from, to orb.Poin
 	if req.Annotations {
 		l.Segments = w.segments(route.Line)
 	}
+	if req.Steps {
+		described := guidance.Path{States: p.states, Line: route.Line, First: w.first, Durations: w.seconds}
+		edge, _ := g.EdgeOf(p.states[0])
+		first, _ := m.ends(edge)
+		l.Steps = guidance.Steps(g, &described, guidance.Options{
+			Mode: stepModes[index(req.Profile)], Language: req.Language, Final: len(route.Legs)+2 == len(req.Waypoints),
+			LeftDriving: m.leaves.At(int(first)).LeftDriving != 0, Destination: req.Waypoints[len(route.Legs)+1].Location,
+		})
+		l.Summary = guidance.Summary(g, &described)
+	}
 	route.Distance += l.Distance
 	route.Duration += l.Duration
 	route.Legs = append(route.Legs, l)
 }
+
+// stepModes are the modes of steps by profile.
+var stepModes = [...]guidance.Mode{guidance.Driving, guidance.Cycling, guidance.Walking}
 
 // to adds a point to the line, unless it is there.
 func (r *Route) to(p orb.Point) {
