@@ -14,15 +14,16 @@ type language struct {
 
 // values are what a sentence may tell.
 type values struct {
-	language                    *language
-	way, to, exit, ring         string
-	compass, turn, nth, walking int // indexes into the lists
+	language              *language
+	way, to, exit, ring   string
+	turn                  direction
+	compass, nth, walking int // indexes into the lists
 }
 
 // instruct returns the sentence of a step.
 func (d *describer) instruct(s *Step, j *junction, way string) string {
 	l := languageOf(d.Language)
-	v := values{language: l, way: way, exit: s.Exits, ring: s.RotaryName, nth: j.exit - 1, turn: int(j.modifier),
+	v := values{language: l, way: way, exit: s.Exits, ring: s.RotaryName, nth: j.exit - 1, turn: j.modifier,
 		compass: (s.Maneuver.BearingAfter*2 + 45) / 90 % 8}
 	if d.Mode == Walking {
 		v.walking = 1
@@ -43,12 +44,6 @@ func (d *describer) instruct(s *Step, j *junction, way string) string {
 	case kind == arrive:
 		if !d.Final {
 			kind = "waypoint"
-		}
-		if v.turn = int(straightOn); s.Maneuver.Modifier != "" {
-			v.turn = int(left)
-			if s.Maneuver.Modifier == directions[right] {
-				v.turn = int(right)
-			}
 		}
 	case kind == offRamp && v.exit != "":
 		kind = "exit"
@@ -128,19 +123,18 @@ func (v *values) value(name string) string {
 			return ordinals[max(v.nth, 0)]
 		}
 		return strconv.Itoa(v.nth+1) + ordinals[len(ordinals)-1]
-	case "turn", "side":
-		turn := direction(v.turn)
-		if name == "side" { // only the side
-			switch {
-			case turn < straightOn:
-				turn = left
-			case turn == straightOn || turn > sharpRight:
-				return ""
-			default:
-				turn = right
-			}
+	case "side":
+		switch turn := v.turn; {
+		case turn == noDirection || turn == straightOn || turn == uTurn:
+			return ""
+		case turn < straightOn:
+			return l.lists["turns"][left-1]
 		}
-		return l.lists["turns"][turn]
+		return l.lists["turns"][right-1]
+	case "turn":
+		if v.turn != noDirection {
+			return l.lists["turns"][v.turn-1]
+		}
 	}
 	return ""
 }

@@ -69,7 +69,8 @@ const (
 type direction int8
 
 const (
-	sharpLeft direction = iota
+	noDirection direction = iota
+	sharpLeft
 	left
 	slightLeft
 	straightOn
@@ -77,12 +78,11 @@ const (
 	right
 	sharpRight
 	uTurn
-	noDirection
 )
 
 // directions are OSRM's names.
-var directions = [...]string{"sharp left", "left", "slight left", "straight", "slight right", "right", "sharp right",
-	"uturn", ""}
+var directions = [...]string{"", "sharp left", "left", "slight left", "straight", "slight right", "right",
+	"sharp right", "uturn"}
 
 // directionOf returns the direction of a turn.
 func directionOf(angle float64) direction {
@@ -138,14 +138,16 @@ func (d *describer) classify(i int) {
 
 // turn finds the maneuver at a junction without a roundabout.
 func (d *describer) turn(j *junction, in, out *road) {
-	obvious, small := true, true
+	obvious, rivals, minor := true, 0, 0
 	branches, before := 0, 0 // of a fork, and how many are left of the path's
 	for i := range j.roads {
 		r := &j.roads[i]
 		if i == j.in || i == j.out || !r.allowed {
 			continue
 		}
-		small = small && d.isMinor(r)
+		if rivals++; d.isMinor(r) {
+			minor++
+		}
 		if d.competes(in, out, r) {
 			obvious = false
 			if math.Abs(r.angle) < forking {
@@ -160,7 +162,7 @@ func (d *describer) turn(j *junction, in, out *road) {
 	switch {
 	case d.merges(j, in, out):
 		j.kind = merge
-	case obvious && (by < bend || len(j.roads) == 2 || small && in.sameName(out) && d.alone(j)):
+	case obvious && (by < bend || len(j.roads) == 2 || rivals > 0 && rivals == minor && in.sameName(out)):
 		if by >= straight && len(j.roads) > 2 && in.Name != 0 && out.Name != 0 && !in.sameName(out) {
 			j.kind = newName
 		}
@@ -191,11 +193,6 @@ func side(before, others int) direction {
 		return slightRight
 	}
 	return straightOn
-}
-
-// alone reports whether other roads leave the junction, and not only arrive there.
-func (d *describer) alone(j *junction) bool {
-	return slices.ContainsFunc(j.roads, func(r road) bool { return r.allowed && r.Arc != j.from().Arc && r.Arc != j.to().Arc })
 }
 
 // competes reports whether a traveller might take another road for the one that goes on.
@@ -305,7 +302,7 @@ func (d *describer) takeRoundabouts() {
 		case walk.isCrossing && !named:
 			entry.kind, exit.kind = roundaboutTurn, ""
 			entry.modifier = directionOf(entry.from().turnTo(exit.to()))
-			if walk.back == exit.to().Arc || exit.to().Arc == entry.from().Arc {
+			if exit.to().Arc == entry.from().Arc {
 				entry.modifier = uTurn
 			}
 		case named || walk.radius >= rotaryRadius:
@@ -332,7 +329,6 @@ func (d *describer) exits(j *junction) (n int) {
 type ringWalk struct {
 	radius     float64 // metres; 0 if the ring is not closed
 	isCrossing bool    // four arms at right angles on a small ring
-	back       uint32  // the arc that leaves where the walk began
 }
 
 // walkRing walks round a roundabout, from the beginning of an arc back to there.
@@ -351,7 +347,7 @@ func (d *describer) walkRing(start uint32) (w ringWalk) {
 				next, found = arc, true
 			case traits.Class != region.Service:
 				if n < len(arms) {
-					arms[n], w.back = float64(d.junctions.Leaving(d.Graph, arc).Bearing), arc
+					arms[n] = float64(d.junctions.Leaving(d.Graph, arc).Bearing)
 				}
 				n++
 			}

@@ -3,7 +3,6 @@ package guidance
 import (
 	"github.com/paulmach/orb"
 
-	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
@@ -18,6 +17,8 @@ func (d *describer) steps() []Step {
 		}
 		roads += len(d.at[i].roads)
 	}
+	d.at[0] = d.end(bearing(d.path.Line[d.path.First[0]:], false), 0)
+	d.at[0].in = -1
 	o := output{make([]Step, 0, count), make([]Intersection, 0, n+1), make([]int, 0, roads), make([]bool, 0, roads)}
 	for i := 0; i < n; {
 		next := i + 1
@@ -39,26 +40,30 @@ type output struct {
 	entry         []bool
 }
 
+// end returns an end of the path as a junction with a single road.
+func (d *describer) end(bearing float64, state int) junction {
+	return junction{roads: []road{{degrees: rounded(bearing), allowed: true,
+		Leaving: roadgraph.Leaving{Traits: d.traits(state)}}}}
+}
+
 // step adds the step from state i until state next.
 func (d *describer) step(o *output, i, next int) {
 	p, j := d.path, &d.at[i]
-	s := Step{First: p.First[i], Last: p.First[next], LeftDriving: d.LeftDriving, Mode: d.modeOf(i, next)}
+	s := Step{First: p.First[i], Last: p.First[next], LeftDriving: d.LeftDriving, Mode: d.modeOf(i, next),
+		Maneuver: Maneuver{Type: j.kind, Modifier: directions[j.modifier], Exit: j.exit, BearingAfter: j.to().degrees}}
+	if i == 0 {
+		s.Maneuver.Type = depart
+	} else {
+		s.Maneuver.BearingBefore = (j.from().degrees + 180) % 360
+	}
 	for k := i; k < next; k++ {
 		s.Distance += d.lengths[k]
 		s.Duration += p.Durations[k]
 	}
 	first := len(o.intersections)
-	if i == 0 {
-		out := rounded(bearing(p.Line[p.First[0]:], false))
-		s.Maneuver = Maneuver{Type: depart, BearingAfter: out}
-		o.add(Intersection{Index: s.First, Out: 0, In: -1, Classes: classesOf(d.traits(0))}, out)
-	} else {
-		s.Maneuver = Maneuver{Type: j.kind, Modifier: directions[j.modifier], Exit: j.exit,
-			BearingBefore: (j.from().degrees + 180) % 360, BearingAfter: j.to().degrees}
-	}
-	for k := max(i, 1); k < next; k++ {
+	for k := i; k < next; k++ {
 		if k == i || len(d.at[k].roads) > 2 {
-			o.addJunction(p.First[k], &d.at[k], d.lanesAt(k))
+			o.add(p.First[k], &d.at[k], classesOf(d.at[k].to().Traits), d.lanesAt(k))
 		}
 	}
 	s.Intersections = o.intersections[first:len(o.intersections):len(o.intersections)]
@@ -72,44 +77,36 @@ func (d *describer) arrival(o *output) {
 	p, n := d.path, len(d.path.States)
 	last := p.First[n]
 	line := p.Line[p.First[0] : last+1]
-	back := rounded(bearing(line, true))
-	heading := (back + 180) % 360
+	j := d.end(bearing(line, true), n-1)
+	j.out = -1
+	heading := (j.from().degrees + 180) % 360
 	s := Step{First: last, Last: last, Mode: d.modeOf(n-1, n), LeftDriving: d.LeftDriving,
 		Maneuver: Maneuver{Type: arrive, BearingBefore: heading}}
 	d.nameStep(&s, n-1, n)
-	if to := d.Destination; to != (orb.Point{}) {
-		at := line[len(line)-1]
-		if geo.Distance(at[1], at[0], to[1], to[0]) >= beside {
-			s.Maneuver.Modifier = directions[left]
-			if turned(float64(heading), bearing(orb.LineString{at, to}, false)) > 0 {
-				s.Maneuver.Modifier = directions[right]
-			}
+	at := line[len(line)-1]
+	if to := d.Destination; to != (orb.Point{}) && length(orb.LineString{at, to}) >= beside {
+		j.modifier = left
+		if turned(float64(heading), bearing(orb.LineString{at, to}, false)) > 0 {
+			j.modifier = right
 		}
+		s.Maneuver.Modifier = directions[j.modifier]
 	}
-	first := len(o.intersections)
-	o.add(Intersection{Index: last, In: 0, Out: -1}, back)
-	s.Intersections = o.intersections[first:]
-	s.Instruction = d.instruct(&s, &junction{}, "")
+	o.add(last, &j, nil, nil)
+	s.Intersections = o.intersections[len(o.intersections)-1:]
+	s.Instruction = d.instruct(&s, &j, "")
 	o.steps = append(o.steps, s)
 }
 
-// add adds an intersection with a single road.
-func (o *output) add(x Intersection, bearing int) {
-	first := len(o.bearings)
-	o.bearings, o.entry = append(o.bearings, bearing), append(o.entry, true)
-	x.Bearings, x.Entry = o.bearings[first:len(o.bearings):len(o.bearings)], o.entry[first:len(o.entry):len(o.entry)]
-	o.intersections = append(o.intersections, x)
-}
-
-func (o *output) addJunction(index int, j *junction, lanes []Lane) {
+// add adds an intersection.
+func (o *output) add(index int, j *junction, classes []string, lanes []Lane) {
 	first := len(o.bearings)
 	for i := range j.roads {
 		o.bearings = append(o.bearings, j.roads[i].degrees)
 		o.entry = append(o.entry, j.roads[i].allowed)
 	}
+	end := len(o.bearings)
 	o.intersections = append(o.intersections, Intersection{Index: index, In: j.in, Out: j.out, Lanes: lanes,
-		Bearings: o.bearings[first:len(o.bearings):len(o.bearings)], Entry: o.entry[first:len(o.entry):len(o.entry)],
-		Classes: classesOf(j.to().Traits)})
+		Bearings: o.bearings[first:end:end], Entry: o.entry[first:end:end], Classes: classes})
 }
 
 // modeOf returns how the states from i until next are travelled.
