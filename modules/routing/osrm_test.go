@@ -112,7 +112,7 @@ func answerOSRM(ctx context.Context, dst []byte, u *url.URL, limits osrmLimits, 
 	return q.appendAnswer(ctx, dst, s, nil)
 }
 
-// target is the address of a request for places of the sketch: "route car ae steps=true".
+// target is the address of a request for places of the sketch, with the whole line as GeoJSON: "route car ae steps=true".
 func (s *sketched) target(t testing.TB, request string) string {
 	t.Helper()
 	fields := strings.Fields(request)
@@ -121,7 +121,11 @@ func (s *sketched) target(t testing.TB, request string) string {
 		p := s.At(t, place)
 		list = append(list, fmt.Sprintf("%.7f,%.7f", p[0], p[1]))
 	}
-	return "/" + fields[0] + "/v1/" + fields[1] + "/" + strings.Join(list, ";") + "?" + strings.Join(fields[3:], "&")
+	options := fields[3:]
+	if fields[0] != "table" && fields[0] != "nearest" {
+		options = append(options, "geometries=geojson", "overview=full")
+	}
+	return "/" + fields[0] + "/v1/" + fields[1] + "/" + strings.Join(list, ";") + "?" + strings.Join(options, "&")
 }
 
 // letters are the letters that a line passes, in its order.
@@ -280,6 +284,12 @@ func TestOSRMMaps(t *testing.T) {
 		"ferries": {roadgraphtest.Sketch{Step: 100, Grid: "a b c\n    d\n    e f g", Ways: "abc highway=primary\ncde route=ferry\n" +
 			"efg highway=primary"}, []row{{"route car ag", "abcdefg"}, {"route car ag exclude=ferry", "abcdefg"},
 			{"route car ag snapping=any", "abcdefg"}}},
+		"trips": {roadgraphtest.Sketch{Step: 100, Grid: "a b\nd c", Ways: "ab oneway=yes\nbc oneway=yes\ncd oneway=yes\nda oneway=yes"}, []row{
+			{"trip car acbd", "abcda"}, {"trip car aa", "a"}, {"trip car cabd", "cdabc"},
+			{"trip car cabd source=first roundtrip=false", "cdab"}, {"trip car cabd destination=last roundtrip=false", "abcd"},
+			{"trip car cbad source=first destination=last roundtrip=false", "cdabcd"},
+			{"trip car cabd source=first destination=last", "cdabcdabc"}, {"trip bike acbd source=any destination=any roundtrip=true", "abcda"},
+		}},
 		"drives": {roadgraphtest.Sketch{Step: 50, Grid: "a 1 b 2 c\n    |\n    d 3 e", Ways: "abc\nbd\nde"}, []row{
 			{"match car 12", "b"}, {"match car 123", "bcbd"}, {"match foot 12", "b"}, {"match car 12 radiuses=5;5 gaps=ignore tidy=true", "b"},
 			{"match car 12 timestamps=100;120", "b"},
@@ -288,17 +298,139 @@ func TestOSRMMaps(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := draw(t, tc.Sketch)
 			for _, r := range tc.rows {
-				target := s.target(t, r.request)
-				if strings.Contains(target, "/route/") || strings.Contains(target, "/trip/") || strings.Contains(target, "/match/") {
-					target += "&geometries=geojson&overview=full"
-				}
-				body := s.ask(t, strings.Replace(target, "?&", "?", 1))
+				body := s.ask(t, s.target(t, r.request))
 				if got := s.result(t, tc.Grid, tc.Step, &body); got != r.want {
 					t.Errorf("%s: %s, want %s (%s)", r.request, got, r.want, body.Message)
 				}
 			}
 		})
 	}
+}
+
+// What is asked for beside routes: names, hints, indexes of waypoints, estimates and scales.
+func TestOSRMOptions(t *testing.T) {
+	s := draw(t, roadgraphtest.Sketch{Step: 100, Grid: "a 1 b 2 c\n    |\n    d 3 e             f 4 g", Ways: "abc name=High~Street\nbd\nde\nfg"})
+	ask := func(request string) osrmBody { return s.ask(t, s.target(t, request)) }
+
+	with, without := ask("route car 13"), ask("route car 13 generate_hints=false")
+	if with.Waypoints[0].Name != "High Street" || with.Waypoints[1].Name != "de" || with.Waypoints[0].Hint == with.Waypoints[1].Hint ||
+		len(with.Waypoints[0].Hint) != 11 || without.Waypoints[0].Hint != "" {
+		t.Errorf("%+v, without hints %+v", *with.Waypoints[0], *without.Waypoints[0])
+	}
+	for _, request := range []string{"route car 13", "trip car 13", "nearest car 1", "match car 12", "table car 13"} {
+		body := ask(request + " skip_waypoints=true")
+		if body.Code != "Ok" || body.Waypoints != nil || body.Tracepoints != nil || body.Sources != nil || body.Destinations != nil {
+			t.Errorf("%s: %+v", request, body)
+		}
+	}
+
+	trip := ask("trip car 132 source=first")
+	var order []int
+	for _, w := range trip.Waypoints {
+		if order = append(order, *w.WaypointIndex); *w.TripsIndex != 0 {
+			t.Errorf("%+v", w)
+		}
+	}
+	if !slices.Equal(order, []int{0, 1, 2}) && !slices.Equal(order, []int{0, 2, 1}) || len(trip.Trips[0].Legs) != 3 {
+		t.Errorf("the order is %v with %d legs", order, len(trip.Trips[0].Legs))
+	}
+
+	nearest := ask("nearest car 1")
+	if w := nearest.Waypoints[0]; !slices.Equal(w.Nodes, []int{0, 0}) || w.Distance != 0 {
+		t.Errorf("%+v", w)
+	}
+
+	plain := ask("table car 14 annotations=duration,distance")
+	if plain.FallbackSpeedCells != nil || plain.Durations[0][1] != nil || plain.Distances[1][0] != nil {
+		t.Errorf("a table without routes: %+v", plain)
+	}
+	for from, metres := range map[string]float64{"": 2209, "&fallback_coordinate=input": 2209, "&fallback_coordinate=snapped": 2209} {
+		table := ask("table car 14 annotations=duration,distance fallback_speed=10 scale_factor=2" + from)
+		if fmt.Sprint(table.FallbackSpeedCells) != "[[0 1] [1 0]]" || math.Abs(*table.Distances[0][1]-metres) > 2 ||
+			math.Abs(*table.Durations[0][1]-2*metres/10) > 1 || *table.Durations[0][0] != 0 {
+			t.Errorf("%s: %v m and %v s, estimated %v", from, *table.Distances[0][1], *table.Durations[0][1], table.FallbackSpeedCells)
+		}
+	}
+	one := ask("table car 13 sources=0 destinations=1 annotations=distance,duration")
+	twice := ask("table car 13 sources=0 destinations=1 annotations=distance,duration scale_factor=2")
+	if *twice.Distances[0][0] != *one.Distances[0][0] || math.Abs(*twice.Durations[0][0]-2**one.Durations[0][0]) > 0.1 ||
+		one.Sources[0].Name != "High Street" || one.Destinations[0].Name != "de" {
+		t.Errorf("%+v, scaled %+v", one, twice)
+	}
+	if only := ask("table car 13"); only.Distances != nil || len(only.Durations) != 2 {
+		t.Errorf("%+v", only)
+	}
+	if only := ask("table car 13 annotations=distance"); only.Durations != nil || len(only.Distances) != 2 {
+		t.Errorf("%+v", only)
+	}
+}
+
+// A drive is one matching with a leg between its points, unless only some of them are waypoints.
+func TestOSRMMatch(t *testing.T) {
+	s := draw(t, roadgraphtest.Sketch{Step: 20, Grid: "a 1 2 3 b   9\n\n        4\n\n        5\n\n        d", Ways: "ab maxspeed=36\nbd maxspeed=18"})
+	ask := func(request string) osrmBody { return s.ask(t, s.target(t, request)) }
+	all := ask("match car 12345 annotations=true timestamps=0;4;8;16;24")
+	if len(all.Matchings) != 1 || len(all.Matchings[0].Legs) != 4 || len(all.Tracepoints) != 5 || all.Matchings[0].Confidence == nil {
+		t.Fatalf("%+v", all)
+	}
+	for i, want := range []struct{ metres, seconds float64 }{{40, 4}, {40, 4}, {80, 12}, {40, 8}} {
+		leg := &all.Matchings[0].Legs[i]
+		metres, seconds := 0.0, 0.0
+		for k := range leg.Annotation.Distance {
+			metres, seconds = metres+leg.Annotation.Distance[k], seconds+leg.Annotation.Duration[k]
+		}
+		if math.Abs(leg.Distance-want.metres) > 1 || math.Abs(leg.Duration-want.seconds) > 0.3 ||
+			math.Abs(metres-want.metres) > 1 || math.Abs(seconds-want.seconds) > 0.3 {
+			t.Errorf("leg %d: %v m and %v s, segments %v and %v, want %v", i, leg.Distance, leg.Duration, metres, seconds, want)
+		}
+		if p := all.Tracepoints[i]; *p.WaypointIndex != i || !slices.Contains(all.Matchings[0].Geometry.Coordinates, p.Location) {
+			t.Errorf("tracepoint %d: %+v", i, *p)
+		}
+	}
+	ends := ask("match car 12345 waypoints=0;3;4")
+	if len(ends.Matchings[0].Legs) != 2 || math.Abs(ends.Matchings[0].Legs[0].Distance-160) > 2 ||
+		ends.Tracepoints[1].WaypointIndex != nil || *ends.Tracepoints[3].WaypointIndex != 1 || *ends.Tracepoints[4].WaypointIndex != 2 {
+		t.Errorf("%+v", ends)
+	}
+	if outlier := ask("match car 12933 radiuses=3;3;3;3;3"); len(outlier.Tracepoints) != 5 || outlier.Tracepoints[2] != nil ||
+		len(outlier.Matchings[0].Legs) != 3 {
+		t.Errorf("%+v", outlier)
+	}
+	if lost := ask("match car 12933 radiuses=3;3;3;3;3 waypoints=0;2;4"); lost.Code != "NoMatch" {
+		t.Errorf("%+v", lost)
+	}
+}
+
+// A request is read without a panic, whatever it is, and asks for no more than is allowed.
+func FuzzOSRM(f *testing.F) {
+	f.Add("/route/v1/car/9,45;9.1,45.1", "steps=true&annotations=duration&bearings=90,10;&radiuses=;5&waypoints=0;1&alternatives=2")
+	f.Add("/table/v1/foot/polyline6(_izlhA~rlgdF_{geC~ywl@).json", "sources=0&destinations=all&fallback_speed=3.5&hints=")
+	f.Add("/trip/v1/bike/9,45;9.1,45.1", "roundtrip=false&source=first&exclude=toll,ferry&approaches=curb;")
+	f.Add("/match/v1/driving/9,45;9.1,45.1", "timestamps=1;2&gaps=ignore&tidy=true&overview=false&geometries=geojson")
+	f.Add("/nearest/v1/walking/9,45", "number=3&generate_hints=false&skip_waypoints=true&snapping=any")
+	limits := osrmLimits{coordinates: 5, elements: 9, trace: 7}
+	f.Fuzz(func(t *testing.T, path, query string) {
+		q, err := parseOSRM(path, query, limits)
+		if err != nil {
+			if wrong, ok := err.(*osrmError); !ok || wrong.code == "" || wrong.message == "" {
+				t.Errorf("%#v", err)
+			}
+			return
+		}
+		if n := len(q.points); n < 1 || n > 10 || len(q.sources)*len(q.destinations) > 9 || q.number > 5 || q.alternatives > 3 {
+			t.Errorf("%+v", q)
+		}
+		for _, p := range q.points {
+			if !(math.Abs(p.Location[0]) <= 180 && math.Abs(p.Location[1]) <= 90 && p.Radius >= 0 && p.Radius <= routing.MaxRadius) {
+				t.Errorf("%+v", p)
+			}
+		}
+		for _, i := range slices.Concat(q.sources, q.destinations, q.ends) {
+			if i < 0 || i >= len(q.points) {
+				t.Errorf("%+v", q)
+			}
+		}
+	})
 }
 
 // delaware is the engine of Delaware, and n random places near its roads.
