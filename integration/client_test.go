@@ -270,7 +270,7 @@ const (
 	external = "/api/v1/external"
 	reverse  = "/v2/search/reverse-geocoding"
 	match    = "/api/route/matching/"
-	route    = "/api/v1/route"
+	route    = "/proxied/route"
 	coverage = "/v2/search/coverage"
 	jsonType = "application/json"
 )

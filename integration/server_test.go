@@ -28,7 +28,7 @@ type server struct {
 	region    string
 	port      string
 	admin     string // host:port
-	router    string // host:port behind /api/v1/route
+	router    string // host:port behind /proxied/route
 	limits    bool   // leave the rate limits as they are; tests of other things send more than those allow
 	log       string // path of all that it writes, all starts in one file
 	piped     bool   // write the log through a pipe, so that what the process may write does not concern it
