@@ -35,7 +35,7 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //	}
 //
 // `maps_route delaware` is short for `router local delaware`. `router` may be repeated. The first profile is for
-// requests that name none. Each path needs the scope of its own; example:
+// requests that name none. Each path needs the scope of its own. Example:
 //
 //	@routes path /api/v1/route /api/v1/isochrone
 //	handle @routes {

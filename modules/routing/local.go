@@ -95,6 +95,12 @@ func (l *Local) Covers(point orb.Point) bool { return regions.AnyCovers(l.region
 // UnmarshalCaddyfile reads the arguments behind the module's name:
 //
 //	router local <region...>
+//
+// Example:
+//
+//	maps_route {
+//	    router local delaware andorra
+//	}
 func (l *Local) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the module's name
 	if l.Regions = d.RemainingArgs(); len(l.Regions) == 0 {

@@ -81,12 +81,15 @@ func (m *module) addExpansion(root string) error {
 	}
 	_, site, found := strings.Cut(string(example), "\n# The same written out")
 	_, site, hasParts := strings.Cut(site, "\n\n") // behind the address and the log
-	if !found || !hasParts {
-		return errors.New("Caddyfile.example has no site under `# The same written out`")
+	_, snippets, hasSnippets := strings.Cut(string(example), "\n(api) {")
+	snippets, _, ends := strings.Cut(snippets, "\n\n{\n")
+	if !found || !hasParts || !hasSnippets || !ends {
+		return errors.New("Caddyfile.example has no site under `# The same written out`, or no snippet `(api)`")
 	}
 	site = expansionComment.ReplaceAllString(strings.TrimSuffix(strings.TrimSpace(site), "\n}"), "")
 	m.notes = append(m.notes, block{text: "Without options it is the same as this, with the name of the region:"},
-		block{text: strings.ReplaceAll(strings.TrimSpace(site), "\n\t", "\n"), code: true})
+		block{text: strings.ReplaceAll(strings.TrimSpace(site), "\n\t", "\n"), code: true},
+		block{text: "It imports these snippets:"}, block{text: "(api) {" + snippets, code: true})
 	return nil
 }
 
