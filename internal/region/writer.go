@@ -97,8 +97,8 @@ func (w *Writer) add(s *SectionWriter, list *[]*SectionWriter) {
 	*list = append(*list, s)
 }
 
-// Add adds a whole section: elements without pointers and with zero padding. The data is not copied and must not change
-// before Commit. Names have at most 24 bytes.
+// Add adds a whole section: elements without pointers and with zero padding. The data is not copied: Commit writes it
+// as it is then. Names have at most 24 bytes.
 func Add[T any](w *Writer, name string, data []T) {
 	var zero T
 	raw := rawBytes(data)

@@ -41,9 +41,9 @@ const (
 	LeafSize = 96
 )
 
-// EdgeInfo is what routes need of a base edge. Bits 0 to 11 are the index of its Ends, counted from the first ones of its
-// block. Three bits above are the modes for which its edge is isolated: in a part of the network that is small, or that
-// one cannot both enter and leave.
+// EdgeInfo is what routes need of a base edge. Bits 0 to 11 are the index of its Ends, counted from the first ones of
+// its block. Three bits above are the modes for which its edge is isolated: in a part of the network that is small, or
+// that one cannot both enter and leave.
 type EdgeInfo uint16
 
 // EdgeBlock is how many base edges a block has. They have no more different Ends.

@@ -34,21 +34,25 @@ func TestPack(t *testing.T) {
 // CheckStored checks that the matrices in a region file, by row and by column, are those of the usual model.
 func CheckStored(t *testing.T, f *region.File, mode region.Modes) {
 	t.Helper()
-	m := customized(t, f, mode)
-	want, stored, ways := m.matrices, storedMatrices{m.Overlay}, 0
+	m := stored(t, f, mode)
+	again, err := Customize(t.Context(), m.Overlay, NewModel(Costs{Profile: mode}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, ways := fullMatrices{again}, 0
 	for cell := range m.first[Levels] {
 		b := m.borderOf(cell)
 		entries, exits := len(b.entries), len(b.exits)
 		for i := range entries {
 			row := want.row(nil, cell, i, exits)
-			if got := stored.row(nil, cell, i, exits); !slices.Equal(got, row) {
+			if got := m.matrices.row(nil, cell, i, exits); !slices.Equal(got, row) {
 				t.Fatalf("mode %d, cell %d: row %d is %v, want %v", mode, cell, i, got, row)
 			}
 			ways += exits
 		}
 		for k := range exits {
 			column := want.column(nil, cell, k, entries, exits)
-			if got := stored.column(nil, cell, k, entries, exits); !slices.Equal(got, column) {
+			if got := m.matrices.column(nil, cell, k, entries, exits); !slices.Equal(got, column) {
 				t.Fatalf("mode %d, cell %d: column %d is %v, want %v", mode, cell, k, got, column)
 			}
 		}

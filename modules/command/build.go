@@ -74,9 +74,9 @@ without routes (--no-routes) the build takes a quarter less time.`,
 
 // buildShares are the stages of a build and their shares of its time, in percent, as measured with Delaware.
 func buildShares(extracts int) map[string]float64 {
-	shares := map[string]float64{"nodes": 9, "ways": 22, "areas": 5, "compile": 63, "write": 1}
+	shares := map[string]float64{"nodes": 7, "ways": 18, "areas": 4, "compile": 70, "write": 1}
 	if extracts > 1 {
-		shares["versions"] = 12
+		shares["versions"] = 10
 	}
 	return shares
 }

@@ -61,12 +61,11 @@ func directions(g graph) [4][2]int64 {
 	}
 	const unit = 1 << 16
 	x := int64(math.Cos(float64(low.lat)*(math.Pi/180e7)) * unit)
-	east, north, all := [2]int64{x, 0}, [2]int64{0, unit}, [4][2]int64{}
+	east, north := [2]int64{x, 0}, [2]int64{0, unit}
 	if (int64(high.lon)-int64(low.lon))*x < (int64(high.lat)-int64(low.lat))*unit {
 		east, north = north, east
 	}
-	all = [4][2]int64{east, north, {x, unit}, {x, -unit}}
-	return all
+	return [4][2]int64{east, north, {x, unit}, {x, -unit}}
 }
 
 // assign makes the nodes at one end of a direction sources, and those at the other end sinks. It returns false if it

@@ -2,8 +2,8 @@ package routes
 
 import "github.com/mapsedge/caddy-maps/internal/routing"
 
-// groups are junctions that stay together: dead ends with the junction where they begin, and those along a road with one
-// of its ends. No good cut parts them, and there are far fewer groups than junctions.
+// groups are junctions that stay together: dead ends with the junction where they begin, and those along a road with
+// one of its ends. No good cut parts them, and there are far fewer groups than junctions.
 type groups struct {
 	of    []uint32 // the number of the group of each junction
 	count int
@@ -23,7 +23,7 @@ func (b *builder) group() (*groups, error) {
 	for _, j := range b.junctions {
 		n = max(n, j+1)
 	}
-	g := &groups{of: zeros[uint32](b, "groups", int(n))} // at first: the junction that another one was joined to, or itself
+	g := &groups{of: zeros[uint32](b, "groups", int(n))} // until the end: the junction that each is joined to, or itself
 	degrees, others := zeros[uint32](b, "degrees", int(n)), zeros[uint32](b, "others", int(n))
 	sizes := zeros[uint8](b, "sizes", int(n))
 	if b.failed != nil {

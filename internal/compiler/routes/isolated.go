@@ -13,8 +13,8 @@ import (
 // many. Fewer are car parks, yards behind closed gates, and what an extract cuts off at its border.
 const enough = 1000
 
-// findIsolated sets a mode of the base edges of isolated edges. An edge is not isolated if one of its arcs is in a large
-// strongly connected component: the greatest one, or one of enough arcs.
+// findIsolated sets a mode of the base edges of isolated edges. An edge is not isolated if one of its arcs is in a
+// large strongly connected component: the greatest one, or one of enough arcs.
 func (b *builder) findIsolated(ctx context.Context, draft *region.File, mode region.Modes) (err error) {
 	g, err := roadgraph.OpenMode(draft, mode)
 	if err != nil {

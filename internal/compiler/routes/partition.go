@@ -6,7 +6,8 @@ import (
 	"math"
 	"math/bits"
 	"runtime"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
@@ -39,7 +40,7 @@ type divider struct {
 	work   work
 	order  []uint32 // the groups in their new order
 	begins []uint8  // for each element of order, the levels on which a cell begins there
-	idle   chan struct{}
+	group  errgroup.Group
 }
 
 // span is a range of elements.
@@ -59,8 +60,7 @@ func (b *builder) partition(ctx context.Context) error {
 			links += 2
 		}
 	}
-	d := &divider{ctx: ctx, order: zeros[uint32](b, "order", g.count), begins: zeros[uint8](b, "begins", g.count),
-		idle: make(chan struct{}, runtime.GOMAXPROCS(0)-1)}
+	d := &divider{ctx: ctx, order: zeros[uint32](b, "order", g.count), begins: zeros[uint8](b, "begins", g.count)}
 	for i := range d.nodes {
 		d.nodes[i], d.links[i] = zeros[node](b, "nodes", g.count), zeros[link](b, "links", links)
 	}
@@ -69,11 +69,12 @@ func (b *builder) partition(ctx context.Context) error {
 		return b.failed
 	}
 	b.connect(g, d.nodes[0], d.links[0])
-	for range cap(d.idle) {
-		d.idle <- struct{}{}
-	}
+	d.group.SetLimit(runtime.GOMAXPROCS(0))
 	d.divide(0, span{0, g.count}, span{0, links}, len(g.of), math.MaxInt)
-	return cmp.Or(ctx.Err(), b.numberCells(d, g))
+	if err := cmp.Or(d.group.Wait(), ctx.Err()); err != nil {
+		return err
+	}
+	return b.numberCells(d, g)
 }
 
 // connect makes the graph of all groups.
@@ -140,26 +141,14 @@ func (d *divider) divide(list int, nodes, links span, junctions, larger int) {
 	for i := range other.nodes[:first] {
 		size += int(other.nodes[i].size)
 	}
-	d.both(func() {
+	half := func() error {
 		d.divide(1-list, span{nodes.from, middle}, span{links.from, end}, size, junctions)
-	}, func() {
-		d.divide(1-list, span{middle, nodes.to}, span{end, end + inside[1]}, junctions-size, junctions)
-	})
-}
-
-// both calls two functions, at the same time if a processor is idle.
-func (d *divider) both(one, other func()) {
-	select {
-	case <-d.idle:
-		var wait sync.WaitGroup
-		wait.Go(one)
-		other()
-		wait.Wait()
-		d.idle <- struct{}{}
-	default:
-		one()
-		other()
+		return nil
 	}
+	if !d.group.TryGo(half) { // all processors are busy
+		_ = half() // it has no error
+	}
+	d.divide(1-list, span{middle, nodes.to}, span{end, end + inside[1]}, junctions-size, junctions)
 }
 
 // numberCells numbers the cells of all levels in the order of the division.

@@ -1,10 +1,11 @@
 // Package routes divides the junctions of a region into cells, and writes the sections that package routing defines and
 // reads. Begin at Write, which does these steps:
 //
-//  1. divide the junctions of all modes (partition.go, flow.go);
-//  2. find the edges of each mode that are isolated (isolated.go);
-//  3. write which cells the base edges are in (cells.go);
-//  4. write what crosses the borders of cells, for each mode (boundary.go).
+//  1. join junctions that need not be parted to groups (groups.go);
+//  2. divide the groups (partition.go, flow.go);
+//  3. find the edges of each mode that are isolated (isolated.go);
+//  4. write which cells the base edges are in (cells.go);
+//  5. write what crosses the borders of cells, for each mode (boundary.go), and what it costs (weights.go).
 //
 // Data that grows with the extract is in flat arrays in temporary files; see package scratch.
 package routes
@@ -46,8 +47,8 @@ type builder struct {
 	counts   [routing.Levels]int
 }
 
-// Write adds the sections to a region file, after those of the roads. junctions are those that network.Write returns; it
-// frees them. The same input gives the same bytes. It reports two stages to the bar.
+// Write adds the sections to a region file, after those of the roads. It frees junctions, which network.Write has
+// returned. The same input gives the same bytes. It reports two stages to the bar.
 func Write(ctx context.Context, w *region.Writer, dir *scratch.Dir, junctions *scratch.Array[uint32],
 	bar *pipeline.Bar) error {
 	b := &builder{w: w, dir: dir, bar: bar, junctions: junctions.Slice(), free: []func() error{junctions.Free}}

@@ -92,7 +92,8 @@ func statesOf(g *roadgraph.Graph) (states []uint32) {
 	return states
 }
 
-// city is a grid of streets for cars and paths for others, with one-ways, gaps, closed nodes and restrictions over ways.
+// city is a grid of streets for cars and paths for others, with one-ways, gaps, closed nodes and restrictions over
+// ways.
 func city(seed uint64, size int) *roadgraphtest.Town {
 	random := rand.New(rand.NewPCG(seed, 1))
 	var town roadgraphtest.Town
@@ -134,7 +135,8 @@ func city(seed uint64, size int) *roadgraphtest.Town {
 			for _, l := range from[roads[k].Nodes[1]] {
 				if random.IntN(3) == 0 {
 					town.Data.Restrictions = append(town.Data.Restrictions, roadgraphtest.Restriction{From: roads[i].Way,
-						ViaNode: roadgraphtest.NoNode, ViaWays: []int64{roads[k].Way}, To: roads[l].Way, Modes: region.Car | region.Bicycle})
+						ViaNode: roadgraphtest.NoNode, ViaWays: []int64{roads[k].Way}, To: roads[l].Way,
+						Modes: region.Car | region.Bicycle})
 				}
 			}
 		}
@@ -178,8 +180,8 @@ func TestMembers(t *testing.T) {
 	})
 }
 
-// TestCells: all roads that meet at a junction are in one leaf cell there. Cells have no more junctions than they may, and
-// not far fewer. Those of each level are numbered in the order of their leaf cells.
+// TestCells: all roads that meet at a junction are in one leaf cell there. Cells have no more junctions than they may,
+// and not far fewer. Those of each level are numbered in the order of their leaf cells.
 func TestCells(t *testing.T) {
 	each(t, func(t *testing.T, s *sections) {
 		type junction struct {
@@ -273,7 +275,8 @@ func TestBorders(t *testing.T) {
 	}
 }
 
-// TestIsolated: edges are isolated unless they are in the largest part of the network that one can both enter and leave.
+// TestIsolated: edges are isolated unless they are in the largest part of the network that one can both enter and
+// leave.
 func TestIsolated(t *testing.T) {
 	sketches := map[string]roadgraphtest.Sketch{
 		"an island": {Grid: "abc x\ndef yz", Ways: "abc\nadef\nbe\nxyzx"},
