@@ -45,8 +45,8 @@ type knownJunction struct {
 
 const (
 	knownRoads     = 6
-	knownJunctions = 1 << knownBits // 300 kB
-	knownBits      = 11
+	knownJunctions = 1 << knownBits // 600 kB
+	knownBits      = 12
 )
 
 // Meeting returns the roads that meet where an arc ends, in no particular order. They are valid until the next call.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/paulmach/orb"
+
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 	"github.com/mapsedge/caddy-maps/internal/routing/guidance"
 	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
@@ -33,8 +35,8 @@ func randomPath(g *roadgraph.Graph, edges []uint32, s *roadgraph.Search, random 
 func TestDelaware(t *testing.T) {
 	f := roadgraphtest.DelawareFile(t)
 	random := rand.New(rand.NewPCG(1, 2))
-	for mode, of := range modes {
-		g := roadgraphtest.Open(t, f, of)
+	for _, mode := range []guidance.Mode{guidance.Driving, guidance.Cycling, guidance.Walking} {
+		g := roadgraphtest.Open(t, f, modes[mode])
 		edges := roadgraphtest.Edges(g)
 		var s roadgraph.Search
 		paths, kinds := 0, map[string]int{}
@@ -44,6 +46,12 @@ func TestDelaware(t *testing.T) {
 				continue
 			}
 			paths++
+			if paths%3 == 0 { // a path is a part of a longer line
+				p.Line = slices.Concat(orb.LineString{{1, 2}, p.Line[0]}, p.Line[1:], orb.LineString{{3, 4}})
+				for i := range p.First {
+					p.First[i]++
+				}
+			}
 			steps := guidance.Steps(g, p, guidance.Options{Mode: mode, Language: "de", LeftDriving: paths%2 == 0, Final: true})
 			if err := check(p, steps); err != nil {
 				t.Fatalf("%s, %d states from %v: %v", mode, len(p.States), p.Line[0], err)
@@ -59,6 +67,26 @@ func TestDelaware(t *testing.T) {
 			t.Errorf("%s: %d paths, %v", mode, paths, kinds)
 		}
 		t.Logf("%s: %d paths, %v", mode, paths, kinds)
+	}
+}
+
+// TestEdgesOfTheWorld describes paths across the antimeridian and a pole.
+func TestEdgesOfTheWorld(t *testing.T) {
+	for name, of := range roadgraphtest.WorldEdges() {
+		t.Run(name, func(t *testing.T) {
+			g := roadgraphtest.Crossing(of.Middle).Open(t)
+			random := rand.New(rand.NewPCG(5, 6))
+			var s roadgraph.Search
+			for range 20 {
+				p := randomPath(g, roadgraphtest.Edges(g), &s, random)
+				if p == nil {
+					continue
+				}
+				if err := check(p, guidance.Steps(g, p, guidance.Options{Mode: guidance.Driving})); err != nil {
+					t.Error(err)
+				}
+			}
+		})
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/paulmach/orb"
+
 	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/routing/guidance"
@@ -69,6 +71,16 @@ func check(p *guidance.Path, steps []guidance.Step) error {
 			}
 		}
 	}
+	for _, s := range steps[1 : len(steps)-1] {
+		k := slices.Index(p.First, s.First)
+		if p.First[k+1] == s.First {
+			continue // two nodes at the same place
+		}
+		by := float64(s.Maneuver.BearingAfter) - along(p.Line[s.First:p.First[k+1]+1])
+		if math.Abs(math.Remainder(by, 360)) > 2 && k < len(p.States)-1 && math.Abs(p.Line[s.First][1]) < 80 {
+			return fmt.Errorf("the bearing at %v is %v° wrong", p.Line[s.First], by)
+		}
+	}
 	length, sum := 0.0, 0.0
 	for i := p.First[0]; i < p.First[len(p.States)]; i++ {
 		length += geo.Distance(p.Line[i][1], p.Line[i][0], p.Line[i+1][1], p.Line[i+1][0])
@@ -85,6 +97,22 @@ func check(p *guidance.Path, steps []guidance.Step) error {
 		return fmt.Errorf("the steps take %.3f s, the path %.3f s", seconds, sum)
 	}
 	return nil
+}
+
+// along is the bearing from the beginning of a line to the place 10 m along it, or to its end.
+func along(line orb.LineString) float64 {
+	left := 10.0
+	for i := 1; ; i++ {
+		to, length := line[i], geo.Distance(line[i-1][1], line[i-1][0], line[i][1], line[i][0])
+		if i < len(line)-1 && length < left {
+			left -= length
+			continue
+		}
+		share := min(1, left/length)
+		x := geo.LongitudeDegrees(line[i-1][0]+share*geo.LongitudeDegrees(to[0]-line[i-1][0])-line[0][0]) *
+			math.Cos(line[0][1]*math.Pi/180)
+		return math.Atan2(x, line[i-1][1]+share*(to[1]-line[i-1][1])-line[0][1]) * 180 / math.Pi
+	}
 }
 
 // told returns the steps between departure and arrival, as "type modifier | name | exit".

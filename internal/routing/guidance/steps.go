@@ -17,7 +17,7 @@ func (d *describer) steps() []Step {
 		}
 		roads += len(d.at[i].roads)
 	}
-	d.at[0] = d.end(bearing(d.path.Line[d.path.First[0]:], false), 0)
+	d.at[0] = d.end(bearing(d.path.Line[d.path.First[0]:d.path.First[n]+1], false), 0)
 	d.at[0].in = -1
 	o := output{make([]Step, 0, count), make([]Intersection, 0, n+1), make([]int, 0, roads), make([]bool, 0, roads)}
 	for i := 0; i < n; {
