@@ -68,10 +68,7 @@ func draw(t testing.TB, sketch roadgraphtest.Sketch) *sketched {
 	t.Helper()
 	s := &sketched{Drawn: sketch.Draw(t)}
 	graphs := []*roadgraph.Graph{s.Graph, roadgraphtest.Open(t, s.File, region.Bicycle), roadgraphtest.Open(t, s.File, region.Foot)}
-	var err error
-	if s.Engine, err = routing.NewEngine(s.File, graphs...); err != nil {
-		t.Fatal(err)
-	}
+	s.Engine = routing.NewEngine(s.File, graphs...)
 	s.Matcher = matching.NewLocal(matching.Networks(graphs), matching.Options{})
 	return s
 }
@@ -438,10 +435,7 @@ func delaware(t testing.TB, n int) (*sketched, []orb.Point) {
 	t.Helper()
 	f := roadgraphtest.DelawareFile(t)
 	g := roadgraphtest.Open(t, f, region.Car)
-	engine, err := routing.NewEngine(f, g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	engine := routing.NewEngine(f, g)
 	edges := slices.Collect(g.Edges())
 	r := rand.New(rand.NewPCG(1, 2))
 	places := make([]orb.Point, n)
