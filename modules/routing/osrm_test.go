@@ -38,14 +38,74 @@ type osrmRouteBody struct {
 		Coordinates orb.LineString
 	}
 	Confidence *float64
-	Legs       []struct {
-		Distance, Duration float64
-		Summary            string
-		Steps              []json.RawMessage
-		Annotation         *struct {
-			Distance, Duration, Speed, Weight, Datasources []float64
-		}
+	Legs       []osrmLegBody
+}
+
+type osrmLegBody struct {
+	Distance, Duration float64
+	Summary            string
+	Steps              []osrmStepBody
+	Annotation         *struct {
+		Distance, Duration, Speed, Weight, Datasources []float64
 	}
+}
+
+type osrmStepBody struct {
+	Distance, Duration float64
+	Name, Mode         string
+	DrivingSide        string `json:"driving_side"`
+	Geometry           struct{ Coordinates orb.LineString }
+	Maneuver           struct {
+		Type          string
+		Location      orb.Point
+		BearingBefore *int `json:"bearing_before"`
+		BearingAfter  *int `json:"bearing_after"`
+	}
+	Intersections []struct {
+		Location orb.Point
+		Bearings []int
+		Entry    []bool
+		In, Out  *int
+	}
+}
+
+// check checks what clients rely on in the steps of a leg, and returns their line.
+func (leg *osrmLegBody) check(t *testing.T) (line orb.LineString) {
+	t.Helper()
+	distance, duration := 0.0, 0.0
+	last := len(leg.Steps) - 1
+	for i := range leg.Steps {
+		s := &leg.Steps[i]
+		coordinates := s.Geometry.Coordinates
+		if i > 0 && line[len(line)-1] != coordinates[0] || s.Maneuver.Location != coordinates[0] {
+			t.Errorf("step %d at %v does not go on from %v", i, s.Maneuver, line[len(line)-1])
+		}
+		if len(coordinates) == 2 && coordinates[0] == coordinates[1] {
+			coordinates = coordinates[:1] // a step of no length, as the last one
+		}
+		line = append(line, coordinates[min(i, 1):]...)
+		if m := &s.Maneuver; (m.Type == "depart") != (i == 0) || (m.Type == "arrive") != (i == last) ||
+			*m.BearingBefore < 0 || *m.BearingBefore > 359 || *m.BearingAfter < 0 || *m.BearingAfter > 359 {
+			t.Errorf("step %d of %d: %+v", i, last+1, *m)
+		}
+		if s.Mode != "driving" || s.DrivingSide != "right" || len(s.Intersections) == 0 || s.Intersections[0].Location != coordinates[0] {
+			t.Errorf("step %d: %+v", i, *s)
+		}
+		for k := range s.Intersections {
+			if n := &s.Intersections[k]; len(n.Bearings) == 0 || len(n.Entry) != len(n.Bearings) || (n.In == nil) != (i == 0 && k == 0) ||
+				(n.Out == nil) != (i == last) || n.In != nil && *n.In >= len(n.Bearings) ||
+				n.Out != nil && (*n.Out >= len(n.Bearings) || !n.Entry[*n.Out]) ||
+				!slices.IsSorted(n.Bearings) || !slices.Contains(coordinates, n.Location) {
+				t.Errorf("step %d of %d, intersection %d: %+v", i, last+1, k, *n)
+			}
+		}
+		distance, duration = distance+s.Distance, duration+s.Duration
+	}
+	if math.Abs(distance-leg.Distance) > 0.1*float64(last+2) || math.Abs(duration-leg.Duration) > 0.1*float64(last+2) ||
+		len(leg.Steps) < 2 {
+		t.Errorf("the steps have %v m and %v s, the leg %v and %v", distance, duration, leg.Distance, leg.Duration)
+	}
+	return line
 }
 
 type osrmWaypoint struct {
@@ -68,10 +128,7 @@ func draw(t testing.TB, sketch roadgraphtest.Sketch) *sketched {
 	t.Helper()
 	s := &sketched{Drawn: sketch.Draw(t)}
 	graphs := []*roadgraph.Graph{s.Graph, roadgraphtest.Open(t, s.File, region.Bicycle), roadgraphtest.Open(t, s.File, region.Foot)}
-	var err error
-	if s.Engine, err = routing.NewEngine(s.File, graphs...); err != nil {
-		t.Fatal(err)
-	}
+	s.Engine = routing.NewEngine(s.File, graphs...)
 	s.Matcher = matching.NewLocal(matching.Networks(graphs), matching.Options{})
 	return s
 }
@@ -438,10 +495,7 @@ func delaware(t testing.TB, n int) (*sketched, []orb.Point) {
 	t.Helper()
 	f := roadgraphtest.DelawareFile(t)
 	g := roadgraphtest.Open(t, f, region.Car)
-	engine, err := routing.NewEngine(f, g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	engine := routing.NewEngine(f, g)
 	edges := slices.Collect(g.Edges())
 	r := rand.New(rand.NewPCG(1, 2))
 	places := make([]orb.Point, n)
@@ -506,9 +560,21 @@ func TestOSRMDelaware(t *testing.T) {
 				t.Errorf("%d: %s: %d coordinates of %d", i, overview, len(line), points)
 			}
 		}
-		two := s.ask(t, "/route/v1/car/"+list(places[i:i+2]...)+"?geometries=geojson&alternatives=3")
+		two := s.ask(t, "/route/v1/car/"+list(places[i:i+2]...)+"?geometries=geojson&alternatives=3&steps=true&overview=full")
 		if more += len(two.Routes) - 1; len(two.Routes) > 4 {
 			t.Errorf("%d: %d routes", i, len(two.Routes))
+		}
+		for _, r := range two.Routes {
+			if line := r.Legs[0].check(t); !slices.Equal(line, r.Geometry.Coordinates) || r.Legs[0].Summary == "" {
+				t.Errorf("%d: the steps have %d coordinates of %d, the summary is %q", i, len(line), len(r.Geometry.Coordinates),
+					r.Legs[0].Summary)
+			}
+		}
+		// A coordinate that is no waypoint ends no leg.
+		joined := s.ask(t, "/route/v1/car/"+list(places[i:i+3]...)+"?geometries=geojson&steps=true&overview=full&waypoints=0;2")
+		if r := &joined.Routes[0]; len(joined.Waypoints) != 2 || len(r.Legs) != 1 ||
+			!slices.Equal(r.Legs[0].check(t), r.Geometry.Coordinates) {
+			t.Errorf("%d: %d waypoints, %d legs", i, len(joined.Waypoints), len(r.Legs))
 		}
 	}
 	if more < 10 {
