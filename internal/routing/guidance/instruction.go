@@ -1,7 +1,9 @@
 package guidance
 
 import (
+	"cmp"
 	_ "embed"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -64,6 +66,14 @@ func (d *describer) instruct(s *Step, j *junction, way string) string {
 	}
 	d.sentence = v.append(d.sentence[:0], sentence)
 	return string(d.sentence)
+}
+
+// Sentence returns the sentence of a step that another engine has found. final says that the route ends with its leg.
+func Sentence(s *Step, language string, final bool) string {
+	d := describer{Options: Options{Mode: s.Mode, Language: language, Final: final}}
+	turn := direction(max(slices.Index(directions[:], s.Maneuver.Modifier), 0))
+	j := junction{maneuver: maneuver{exit: s.Maneuver.Exit, modifier: turn}}
+	return d.instruct(s, &j, cmp.Or(s.Name, s.Ref))
 }
 
 // firstTwo returns the first two names of a list: signposts have room for more, sentences do not.
