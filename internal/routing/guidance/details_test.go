@@ -15,23 +15,27 @@ import (
 func TestLanes(t *testing.T) {
 	motorway := "wm highway=motorway oneway=yes name=M LANES\nml highway=motorway oneway=yes name=M\n" +
 		"mr highway=motorway_link oneway=yes name="
+	against := strings.Replace(crossing, "wm", "mw", 1)
 	tests := map[string]struct {
 		grid, ways, ends, lanes, want string
 		mode                          guidance.Mode
 	}{
-		"two ways":           {cross, crossing, "wn", "turn:lanes:forward=left|through;right", "left* straight,right", ""},
-		"the other way":      {cross, crossing, "wn", "turn:lanes:backward=left|right", "", ""},
-		"drawn against":      {cross, strings.Replace(crossing, "wm", "mw", 1), "wn", "turn:lanes:backward=left|through", "left* straight", ""},
-		"both ways":          {cross, crossing, "wn", "turn:lanes=left|right", "", ""},
-		"a one-way":          {cross, crossing, "ws", "oneway=yes turn:lanes=left|through|right", "left straight right*", ""},
-		"without arrows":     {cross, crossing, "wn", "oneway=yes turn:lanes=left||none|right", "left* none none right", ""},
-		"many for one":       {cross, crossing, "wn", "oneway=yes turn:lanes=left|left;through|right", "left* left,straight* right", ""},
-		"merging":            {cross, crossing, "wn", "oneway=yes turn:lanes=left|merge_to_left", "left* none", ""},
-		"only one arrow":     {cross, crossing, "wn", "oneway=yes turn:lanes=slight_left|through|right", "slight left* straight right", ""},
-		"an exit":            {narrow, motorway, "wr", "turn:lanes=through|through|slight_right", "straight straight slight right*", ""},
-		"arrows at a fork":   {narrow, motorway, "wl", "turn:lanes=slight_left|slight_left;slight_right|slight_right", "", ""},
-		"on a bicycle":       {cross, crossing, "wn", "oneway=yes turn:lanes=left|right", "", guidance.Cycling},
-		"U-turns are no way": {cross, crossing, "wn", "oneway=yes turn:lanes=reverse;left|through|right", "uturn,left* straight right", ""},
+		"two ways":       {cross, crossing, "wn", "turn:lanes:forward=left|through;right", "left* straight,right", ""},
+		"the other way":  {cross, crossing, "wn", "turn:lanes:backward=left|right", "", ""},
+		"drawn against":  {cross, against, "wn", "turn:lanes:backward=left|through", "left* straight", ""},
+		"both ways":      {cross, crossing, "wn", "turn:lanes=left|right", "", ""},
+		"a one-way":      {cross, crossing, "ws", oneWay + "left|through|right", "left straight right*", ""},
+		"without arrows": {cross, crossing, "wn", oneWay + "left||none|right", "left* none none right", ""},
+		"many for one":   {cross, crossing, "wn", oneWay + "left|left;through|right", "left* left,straight* right", ""},
+		"merging":        {cross, crossing, "wn", oneWay + "left|merge_to_left", "left* none", ""},
+		"only one arrow": {cross, crossing,
+			"wn", oneWay + "slight_left|through|right", "slight left* straight right", ""},
+		"an exit": {narrow, motorway,
+			"wr", "turn:lanes=through|through|slight_right", "straight straight slight right*", ""},
+		"arrows at a fork": {narrow, motorway, "wl", "turn:lanes=slight_left|slight_right", "", ""},
+		"on a bicycle":     {cross, crossing, "wn", oneWay + "left|right", "", guidance.Cycling},
+		"U-turns are no way": {cross, crossing,
+			"wn", oneWay + "reverse;left|through|right", "uturn,left* straight right", ""},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -53,6 +57,8 @@ func TestLanes(t *testing.T) {
 		})
 	}
 }
+
+const oneWay = "oneway=yes turn:lanes="
 
 const crossing = "wm name=A LANES\nme name=A\nmn name=B\nms name=B\n"
 
@@ -92,7 +98,7 @@ func TestSentences(t *testing.T) {
 		"rotary": {circle, ring + "Place" + arms, "we", 20, guidance.Options{}, map[string]string{
 			"en": "At Place, take the 2nd exit onto ed"}},
 		"roundabout turn": {circle, ring + arms, "we", 10, guidance.Options{}, map[string]string{
-			"en": "At the roundabout, go straight on onto ed"}},
+			"en": "At the roundabout, go straight onto ed"}},
 		"into a roundabout": {circle, ring + arms, "wc", 20, guidance.Options{}, map[string]string{
 			"en": "Enter the roundabout"}},
 		"ferry": {"a.b.c.d", "ab\nbc route=ferry name=Star\ncd", "ad", 50, guidance.Options{}, map[string]string{
