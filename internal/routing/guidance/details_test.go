@@ -11,7 +11,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 )
 
-// TestLanes: the lanes where the first maneuver is, each as its arrows, with * where the route may use it.
+// TestLanes: the lanes at the only junction, each as its arrows, with * where the route may use it.
 func TestLanes(t *testing.T) {
 	motorway := "wm highway=motorway oneway=yes name=M LANES\nml highway=motorway oneway=yes name=M\n" +
 		"mr highway=motorway_link oneway=yes name="
@@ -32,8 +32,9 @@ func TestLanes(t *testing.T) {
 			"wn", oneWay + "slight_left|through|right", "slight left* straight right", ""},
 		"an exit": {narrow, motorway,
 			"wr", "turn:lanes=through|through|slight_right", "straight straight slight right*", ""},
-		"arrows at a fork": {narrow, motorway, "wl", "turn:lanes=slight_left|slight_right", "", ""},
-		"on a bicycle":     {cross, crossing, "wn", oneWay + "left|right", "", guidance.Cycling},
+		"arrows at a fork": {narrow, motorway, "wl",
+			"turn:lanes=slight_left|slight_right", "slight left* slight right", ""},
+		"on a bicycle": {cross, crossing, "wn", oneWay + "left|right", "", guidance.Cycling},
 		"U-turns are no way": {cross, crossing,
 			"wn", oneWay + "reverse;left|through|right", "uturn,left* straight right", ""},
 	}
@@ -44,7 +45,11 @@ func TestLanes(t *testing.T) {
 			steps := describe(t, roadgraphtest.Sketch{Grid: test.grid, Ways: ways, Step: 20}, test.ends,
 				guidance.Options{Mode: test.mode})
 			var lanes []string
-			for _, l := range steps[1].Intersections[0].Lanes {
+			x := steps[0].Intersections[1:]
+			if len(x) == 0 {
+				x = steps[1].Intersections
+			}
+			for _, l := range x[0].Lanes {
 				text := strings.Join(l.Indications, ",")
 				if l.Valid {
 					text += "*"

@@ -333,6 +333,12 @@ func TestSteps(t *testing.T) {
 				"lm highway=motorway_link name= oneway=yes",
 			want: "merge slight left | M",
 		},
+		"straight onto a motorway": {
+			grid: "r.....m.....w\n\nl", ends: "rw", step: 20,
+			ways: "lm highway=motorway name=M oneway=yes\nmw highway=motorway name=M oneway=yes\n" +
+				"rm highway=motorway_link name= oneway=yes",
+			want: "merge slight right | M",
+		},
 		"on the motorway past it": {
 			grid: narrow, ends: "rw", step: 20,
 			ways: "rm highway=motorway name=M oneway=yes\nmw highway=motorway name=M oneway=yes\n" +

@@ -106,7 +106,7 @@ func (d *describer) onlyTwo(from, to uint32) bool {
 	}
 	before, _ := d.RoadAt(from, true)
 	after, _ := d.RoadAt(to, false)
-	return before != after
+	return before != after && (d.Traits(from>>1).Flags^d.Traits(to>>1).Flags)&roadgraph.Link == 0 // ramps merge
 }
 
 // rounded returns a bearing in whole degrees, 0 to 359.
