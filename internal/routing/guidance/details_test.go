@@ -2,6 +2,9 @@ package guidance_test
 
 import (
 	"fmt"
+	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -110,6 +113,9 @@ func TestSentences(t *testing.T) {
 			"en": "Take the ferry Star", "fr": "Prenez le ferry Star"}},
 		"train": {"a.b.c.d", "ab\nbc route=shuttle_train tunnel=yes name=", "ac", 50, guidance.Options{}, map[string]string{
 			"en": "Take the train"}},
+		"back": {"f.....e.....d\n\na.....b.....c", "abc oneway=yes name=A\ndef oneway=yes name=A\nbe name=", "af", 10,
+			guidance.Options{}, map[string]string{"en": "Make a U-turn to continue on A", "de": "Wenden Sie auf A",
+				"es": "Haz un cambio de sentido en A", "fr": "Faites demi-tour sur A", "pt": "Faça um retorno em A"}},
 		"stop": {"a.b", "ab", "ab", 50, guidance.Options{}, map[string]string{
 			"en": "You have arrived at your stop", "de": "Sie haben Ihr Zwischenziel erreicht"}},
 		"destination": {"a.b", "ab", "ab", 50, guidance.Options{Final: true}, map[string]string{
@@ -131,6 +137,36 @@ func TestSentences(t *testing.T) {
 					t.Error(diff)
 				}
 			})
+		}
+	}
+}
+
+// TestLanguages: each language has all sentences of the first one, with the same values, and all words.
+func TestLanguages(t *testing.T) {
+	text, err := os.ReadFile("sentences.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := regexp.MustCompile(`{(way|to|exit|rotary|nth|turn|dir)}`)
+	english := map[string]string{}
+	for i, part := range strings.Split(string(text), "\nlanguage ")[1:] {
+		name, rest, _ := strings.Cut(part, "\n")
+		own := map[string]string{}
+		for line := range strings.Lines(rest) {
+			key, sentence, _ := strings.Cut(strings.TrimSpace(line), " = ")
+			own[key] = sentence
+		}
+		if i == 0 {
+			english = own
+		}
+		for key, sentence := range english {
+			want, got := values.FindAllString(sentence, -1), values.FindAllString(own[key], -1)
+			slices.Sort(want)
+			slices.Sort(got)
+			if !slices.Equal(want, got) || strings.Count(sentence, "|") != strings.Count(own[key], "|") ||
+				own[key] == "" && sentence != "" {
+				t.Errorf("%s: %s = %q, in English %q", name, key, own[key], sentence)
+			}
 		}
 	}
 }

@@ -550,7 +550,4 @@ func TestSteps(t *testing.T) {
 			}
 		})
 	}
-	if len(tests) < 60 {
-		t.Errorf("only %d sketches", len(tests))
-	}
 }
