@@ -176,8 +176,8 @@ func (g *Graph) Traits(edge uint32) Traits {
 	return Traits{r.Name, kind.Ref, kind.Class, Flags(kind.Flags)<<RoadFlags | g.flags(first.Flags)}
 }
 
-// RoadAt returns the road at the end of an arc, or at its beginning, and whether the arc travels it in the direction of
-// its way.
+// RoadAt returns the road at the end of an arc, or at its beginning, and whether the arc travels it in the direction
+// of its way.
 func (g *Graph) RoadAt(arc uint32, end bool) (road uint32, along bool) {
 	base := arc >> 1
 	if end == (arc&1 == 0) {

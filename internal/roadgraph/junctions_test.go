@@ -13,7 +13,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 )
 
-// TestJunctions: all roads that meet at places in Delaware, with their directions, are those of the shapes of all edges.
+// TestJunctions: the roads that meet at places in Delaware, and their directions, are those of all edges' shapes.
 func TestJunctions(t *testing.T) {
 	f := roadgraphtest.DelawareFile(t)
 	var j roadgraph.Junctions
@@ -41,7 +41,8 @@ func TestJunctions(t *testing.T) {
 					if by := math.Abs(math.Remainder(float64(l.Bearing)-direction(g, l.Arc), 360)); by > 0.5 {
 						t.Fatalf("arc %d leaves at %v°, not %v°", l.Arc, l.Bearing, direction(g, l.Arc))
 					}
-					if e := g.Edge(l.Arc >> 1); l.Traits != (roadgraph.Traits{Name: e.Name, Ref: e.Ref, Class: e.Class, Flags: e.Flags}) {
+					e := g.Edge(l.Arc >> 1)
+					if l.Traits != (roadgraph.Traits{Name: e.Name, Ref: e.Ref, Class: e.Class, Flags: e.Flags}) {
 						t.Fatalf("arc %d has traits %v, not those of %v", l.Arc, l.Traits, e)
 					}
 				}

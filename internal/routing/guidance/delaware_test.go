@@ -28,7 +28,9 @@ func randomPath(g *roadgraph.Graph, edges []uint32, s *roadgraph.Search, random 
 		states = append(states, s.Label(i).State)
 	}
 	slices.Reverse(states)
-	return pathOf(g, states, random.Float64()*float64(g.Length(from))/1000, (1-random.Float64())*float64(g.Length(to))/1000)
+	first, last := random.Float64()*float64(g.Length(from))/1000, (1-random.Float64())*float64(g.Length(to))/1000
+	return pathOf(g, states, first, last)
+
 }
 
 // TestDelaware describes random paths of all modes.

@@ -2,6 +2,9 @@ package guidance_test
 
 import (
 	"fmt"
+	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,27 +14,32 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 )
 
-// TestLanes: the lanes where the first maneuver is, each as its arrows, with * where the route may use it.
+// TestLanes: the lanes at the only junction, each as its arrows, with * where the route may use it.
 func TestLanes(t *testing.T) {
 	motorway := "wm highway=motorway oneway=yes name=M LANES\nml highway=motorway oneway=yes name=M\n" +
 		"mr highway=motorway_link oneway=yes name="
+	against := strings.Replace(crossing, "wm", "mw", 1)
 	tests := map[string]struct {
 		grid, ways, ends, lanes, want string
 		mode                          guidance.Mode
 	}{
-		"two ways":           {cross, crossing, "wn", "turn:lanes:forward=left|through;right", "left* straight,right", ""},
-		"the other way":      {cross, crossing, "wn", "turn:lanes:backward=left|right", "", ""},
-		"drawn against":      {cross, strings.Replace(crossing, "wm", "mw", 1), "wn", "turn:lanes:backward=left|through", "left* straight", ""},
-		"both ways":          {cross, crossing, "wn", "turn:lanes=left|right", "", ""},
-		"a one-way":          {cross, crossing, "ws", "oneway=yes turn:lanes=left|through|right", "left straight right*", ""},
-		"without arrows":     {cross, crossing, "wn", "oneway=yes turn:lanes=left||none|right", "left* none none right", ""},
-		"many for one":       {cross, crossing, "wn", "oneway=yes turn:lanes=left|left;through|right", "left* left,straight* right", ""},
-		"merging":            {cross, crossing, "wn", "oneway=yes turn:lanes=left|merge_to_left", "left* none", ""},
-		"only one arrow":     {cross, crossing, "wn", "oneway=yes turn:lanes=slight_left|through|right", "slight left* straight right", ""},
-		"an exit":            {narrow, motorway, "wr", "turn:lanes=through|through|slight_right", "straight straight slight right*", ""},
-		"arrows at a fork":   {narrow, motorway, "wl", "turn:lanes=slight_left|slight_left;slight_right|slight_right", "", ""},
-		"on a bicycle":       {cross, crossing, "wn", "oneway=yes turn:lanes=left|right", "", guidance.Cycling},
-		"U-turns are no way": {cross, crossing, "wn", "oneway=yes turn:lanes=reverse;left|through|right", "uturn,left* straight right", ""},
+		"two ways":       {cross, crossing, "wn", "turn:lanes:forward=left|through;right", "left* straight,right", ""},
+		"the other way":  {cross, crossing, "wn", "turn:lanes:backward=left|right", "", ""},
+		"drawn against":  {cross, against, "wn", "turn:lanes:backward=left|through", "left* straight", ""},
+		"both ways":      {cross, crossing, "wn", "turn:lanes=left|right", "", ""},
+		"a one-way":      {cross, crossing, "ws", oneWay + "left|through|right", "left straight right*", ""},
+		"without arrows": {cross, crossing, "wn", oneWay + "left||none|right", "left* none none right", ""},
+		"many for one":   {cross, crossing, "wn", oneWay + "left|left;through|right", "left* left,straight* right", ""},
+		"merging":        {cross, crossing, "wn", oneWay + "left|merge_to_left", "left* none", ""},
+		"only one arrow": {cross, crossing,
+			"wn", oneWay + "slight_left|through|right", "slight left* straight right", ""},
+		"an exit": {narrow, motorway,
+			"wr", "turn:lanes=through|through|slight_right", "straight straight slight right*", ""},
+		"arrows at a fork": {narrow, motorway, "wl",
+			"turn:lanes=slight_left|slight_right", "slight left* slight right", ""},
+		"on a bicycle": {cross, crossing, "wn", oneWay + "left|right", "", guidance.Cycling},
+		"U-turns are no way": {cross, crossing,
+			"wn", oneWay + "reverse;left|through|right", "uturn,left* straight right", ""},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -40,7 +48,11 @@ func TestLanes(t *testing.T) {
 			steps := describe(t, roadgraphtest.Sketch{Grid: test.grid, Ways: ways, Step: 20}, test.ends,
 				guidance.Options{Mode: test.mode})
 			var lanes []string
-			for _, l := range steps[1].Intersections[0].Lanes {
+			x := steps[0].Intersections[1:]
+			if len(x) == 0 {
+				x = steps[1].Intersections
+			}
+			for _, l := range x[0].Lanes {
 				text := strings.Join(l.Indications, ",")
 				if l.Valid {
 					text += "*"
@@ -53,6 +65,8 @@ func TestLanes(t *testing.T) {
 		})
 	}
 }
+
+const oneWay = "oneway=yes turn:lanes="
 
 const crossing = "wm name=A LANES\nme name=A\nmn name=B\nms name=B\n"
 
@@ -92,13 +106,16 @@ func TestSentences(t *testing.T) {
 		"rotary": {circle, ring + "Place" + arms, "we", 20, guidance.Options{}, map[string]string{
 			"en": "At Place, take the 2nd exit onto ed"}},
 		"roundabout turn": {circle, ring + arms, "we", 10, guidance.Options{}, map[string]string{
-			"en": "At the roundabout, go straight on onto ed"}},
+			"en": "At the roundabout, go straight onto ed"}},
 		"into a roundabout": {circle, ring + arms, "wc", 20, guidance.Options{}, map[string]string{
 			"en": "Enter the roundabout"}},
 		"ferry": {"a.b.c.d", "ab\nbc route=ferry name=Star\ncd", "ad", 50, guidance.Options{}, map[string]string{
 			"en": "Take the ferry Star", "fr": "Prenez le ferry Star"}},
 		"train": {"a.b.c.d", "ab\nbc route=shuttle_train tunnel=yes name=", "ac", 50, guidance.Options{}, map[string]string{
 			"en": "Take the train"}},
+		"back": {"f.....e.....d\n\na.....b.....c", "abc oneway=yes name=A\ndef oneway=yes name=A\nbe name=", "af", 10,
+			guidance.Options{}, map[string]string{"en": "Make a U-turn to continue on A", "de": "Wenden Sie auf A",
+				"es": "Haz un cambio de sentido en A", "fr": "Faites demi-tour sur A", "pt": "Faça um retorno em A"}},
 		"stop": {"a.b", "ab", "ab", 50, guidance.Options{}, map[string]string{
 			"en": "You have arrived at your stop", "de": "Sie haben Ihr Zwischenziel erreicht"}},
 		"destination": {"a.b", "ab", "ab", 50, guidance.Options{Final: true}, map[string]string{
@@ -120,6 +137,36 @@ func TestSentences(t *testing.T) {
 					t.Error(diff)
 				}
 			})
+		}
+	}
+}
+
+// TestLanguages: each language has all sentences of the first one, with the same values, and all words.
+func TestLanguages(t *testing.T) {
+	text, err := os.ReadFile("sentences.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := regexp.MustCompile(`{(way|to|exit|rotary|nth|turn|dir)}`)
+	english := map[string]string{}
+	for i, part := range strings.Split(string(text), "\nlanguage ")[1:] {
+		name, rest, _ := strings.Cut(part, "\n")
+		own := map[string]string{}
+		for line := range strings.Lines(rest) {
+			key, sentence, _ := strings.Cut(strings.TrimSpace(line), " = ")
+			own[key] = sentence
+		}
+		if i == 0 {
+			english = own
+		}
+		for key, sentence := range english {
+			want, got := values.FindAllString(sentence, -1), values.FindAllString(own[key], -1)
+			slices.Sort(want)
+			slices.Sort(got)
+			if !slices.Equal(want, got) || strings.Count(sentence, "|") != strings.Count(own[key], "|") ||
+				own[key] == "" && sentence != "" {
+				t.Errorf("%s: %s = %q, in English %q", name, key, own[key], sentence)
+			}
 		}
 	}
 }

@@ -1,5 +1,5 @@
-// Package guidance describes a route on a road graph as steps: what a traveller does where, as OSRM's API names it, and
-// in sentences. Start with Steps.
+// Package guidance describes a route on a road graph as steps: what a traveller does where, as OSRM's API names it,
+// and in sentences. Start with Steps.
 package guidance
 
 import (

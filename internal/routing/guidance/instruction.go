@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// language has the sentences of a language, by key: a type of maneuver, or a type and a modifier. See languages.
+// language has the sentences of a language, by key; see sentences.txt.
 type language struct {
 	sentences map[string]string
 	lists     map[string][]string // the words that sentences choose from
@@ -58,11 +58,9 @@ func (d *describer) instruct(s *Step, j *junction, way string) string {
 	case kind == notification:
 		kind = newName
 	}
-	sentence, ok := "", false
-	for _, key := range [...]string{kind + " " + s.Maneuver.Modifier, kind, s.Maneuver.Modifier} {
-		if sentence, ok = l.sentences[key]; ok {
-			break
-		}
+	sentence, ok := l.sentences[kind+" "+s.Maneuver.Modifier]
+	if !ok {
+		sentence = l.sentences[kind]
 	}
 	d.sentence = v.append(d.sentence[:0], sentence)
 	return string(d.sentence)

@@ -95,7 +95,7 @@ func (d *describer) meet(from, to uint32, arc *roadgraph.Arc) {
 }
 
 // onlyTwo reports whether an edge ends only because a property of the road changes, so that the only turn there leads
-// on. Such a turn has angle 0, which it shares with few turns where other roads arrive. They are only there to be shown.
+// on. Such a turn has angle 0, which it shares with few turns where other roads arrive. These would only be shown.
 func (d *describer) onlyTwo(from, to uint32) bool {
 	n := len(d.turns)
 	if n == 2 && d.turns[1].Angle == roadgraph.TurningBack {
@@ -106,7 +106,7 @@ func (d *describer) onlyTwo(from, to uint32) bool {
 	}
 	before, _ := d.RoadAt(from, true)
 	after, _ := d.RoadAt(to, false)
-	return before != after
+	return before != after && (d.Traits(from>>1).Flags^d.Traits(to>>1).Flags)&roadgraph.Link == 0 // ramps merge
 }
 
 // rounded returns a bearing in whole degrees, 0 to 359.
@@ -162,8 +162,8 @@ func length(line orb.LineString) (metres float64) {
 	return metres
 }
 
-// bearing returns the direction of a line at its beginning, in degrees clockwise from north; backward at its end, back
-// along the line. It is 0 for a line without length.
+// bearing returns the direction of a line at its beginning, in degrees clockwise from north; backward at its end,
+// back along the line. It is 0 for a line without length.
 func bearing(line orb.LineString, backward bool) float64 {
 	at := func(i int) orb.Point {
 		if backward {

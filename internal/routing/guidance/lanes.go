@@ -7,8 +7,7 @@ import (
 	"slices"
 )
 
-// signs is what the roads of a path have beside names. The last road is kept: edges that follow one another often belong
-// to the same one.
+// signs is the lanes of the last road that was read: edges that follow one another often belong to the same one.
 type signs struct {
 	road  uint32
 	along bool
@@ -17,8 +16,9 @@ type signs struct {
 }
 
 // indications are the values of turn:lanes.
-var indications = map[string]direction{"reverse": uTurn, "sharp_left": sharpLeft, "left": left, "slight_left": slightLeft,
-	"through": straightOn, "slight_right": slightRight, "right": right, "sharp_right": sharpRight}
+var indications = map[string]direction{"reverse": uTurn, "sharp_left": sharpLeft, "left": left,
+	"slight_left": slightLeft, "through": straightOn, "slight_right": slightRight, "right": right,
+	"sharp_right": sharpRight}
 
 // lanesAt returns the lanes of the road by which the path comes to a junction, nil if they are not known.
 func (d *describer) lanesAt(i int) []Lane {

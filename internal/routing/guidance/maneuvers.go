@@ -32,8 +32,8 @@ const (
 	oneManeuver = 30.0
 	// turningBack is the least that two such turns to the same side add up to if they lead back.
 	turningBack = 150.0
-	// A ring with a radius up to miniature whose arms are at right angles, rightAngle more or less, is driven through like
-	// a crossing; from rotaryRadius on it is a rotary.
+	// A ring with a radius up to miniature whose arms are at right angles, rightAngle more or less, is driven through
+	// like a crossing; from rotaryRadius on it is a rotary.
 	miniature, rightAngle, rotaryRadius = 15.0, 25.0, 60.0
 	// ringEdges bounds the walk round a ring.
 	ringEdges = 64
@@ -420,8 +420,8 @@ func (m *maneuver) isTurn() bool {
 	return false
 }
 
-// join makes one maneuver of two turns that a driver takes as one: back on the other carriageway, straight on where the
-// arms of a crossing are staggered, and turns around the islands of large junctions.
+// join makes one maneuver of two turns that a driver takes as one: back on the other carriageway, straight on where
+// the arms of a crossing are staggered, and turns around the islands of large junctions.
 func (d *describer) join() {
 	before := 0
 	for k := 1; k < len(d.at); k++ {

@@ -9,8 +9,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
-// nameStep sets the texts of the step from state i until state next. It returns the name by which drivers know its road:
-// the number of a motorway, or else its name.
+// nameStep sets the texts of the step from state i until state next. It returns the name by which drivers know its
+// road: the number of a motorway, or else its name.
 func (d *describer) nameStep(s *Step, i, next int) (way string) {
 	named, signs := i, i
 	if i > 0 && d.at[i].kind != "" {
@@ -84,8 +84,8 @@ func spaced(list, separator string) string {
 	return strings.Join(values, separator)
 }
 
-// Summary names the one to three most important roads of a path, in the order of travel: "Main Street, US 13". It reads
-// the region file.
+// Summary names the one to three most important roads of a path, in the order of travel: "Main Street, US 13". It
+// reads the region file.
 func Summary(g *roadgraph.Graph, p *Path) string {
 	type share struct {
 		text   uint32

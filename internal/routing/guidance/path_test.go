@@ -40,8 +40,8 @@ func placesAt(g *roadgraph.Graph, p orb.Point) (places []place) {
 	return places
 }
 
-// shortest is the states of the shortest way between two places, and where it begins and ends on the first and the last
-// one. It fails the test if there is none.
+// shortest is the states of the shortest way between two places, and where it begins and ends on the first and the
+// last one. It fails the test if there is none.
 func shortest(tb testing.TB, g *roadgraph.Graph, from, to []place) (states []uint32, first, last float64) {
 	tb.Helper()
 	var s roadgraph.Search
