@@ -74,7 +74,7 @@ export async function maplibre(api, key, profile, { default: Directions }) {
   const two = await describe();
   await directions.addWaypoint(via, 1);
   const three = await describe();
-  const end = new Promise((resolve) => directions.once("fetchroutesend", resolve));
+  const end = new Promise((resolve) => directions.on("fetchroutesend", resolve)); // its `once` never calls
   directions.waypointsBearings = [[0, 90], undefined, [180, 90]];
   await end;
   return { two, three, turned: routes[0].duration };
