@@ -123,7 +123,7 @@ func (r *Road) Way() int64 { return int64(uint64(r.WayHigh)<<32 | uint64(r.WayLo
 type Kind struct {
 	Ref   uint32 // see Graph.Text
 	Class region.RoadClass
-	Flags uint8 // those of Flags from Roundabout to Ferry, shifted down
+	Flags uint8 // those of Flags from Roundabout to Reversible, shifted down
 	Layer int8
 	// Speeds are the free speeds in km/h: a car's along the way and against it, a bicycle's, and on foot.
 	Speeds [4]uint8
@@ -152,6 +152,8 @@ const (
 	Bridge
 	Toll
 	Ferry
+	// Reversible marks a road that is open in one direction at a time. A matcher uses both; a router must not use it.
+	Reversible
 	HasStates // one of its arcs has more than one state; see Graph.StatesOf
 	// DestinationOnlyForward and DestinationOnlyBackward mark destination-only access in one direction.
 	DestinationOnlyForward

@@ -2,6 +2,8 @@ package routing
 
 import (
 	"context"
+	"errors"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -237,4 +239,86 @@ func customized(tb testing.TB, f *region.File, mode region.Modes) *metric {
 		tb.Fatal(err)
 	}
 	return newMetric(m.Overlay, fullMatrices{costs}, m.cache.model)
+}
+
+// CheckAnswers checks answers of the engine for random places: routes equal matrices, distances are the lengths of lines,
+// and waypoints are points of them.
+func CheckAnswers(t *testing.T, f *region.File, n int) {
+	t.Helper()
+	g, err := roadgraph.Open(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := NewEngine(f, g)
+	r := rand.New(rand.NewPCG(7, 8))
+	edges := slices.Collect(g.Edges())
+	places := make([]Waypoint, n)
+	for i := range places {
+		p := g.At(edges[r.IntN(len(edges))], 0)
+		places[i] = At(orb.Point{p[0] + (r.Float64()-0.5)*0.001, p[1] + (r.Float64()-0.5)*0.001})
+	}
+	table, err := e.Table(t.Context(), &TableRequest{Sources: places, Destinations: places, Durations: true, Distances: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range places {
+		for k := range places {
+			result, err := e.Route(t.Context(), &Request{Waypoints: []Waypoint{places[i], places[k]}, Annotations: true})
+			if math.IsNaN(table.Durations[i][k]) {
+				if !errors.Is(err, ErrNoRoute) {
+					t.Errorf("%d to %d: %v, and no element in the matrix", i, k, err)
+				}
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			route := &result.Routes[0]
+			if math.Abs(route.Duration-table.Durations[i][k]) > 0.05 || math.Abs(route.Distance-table.Distances[i][k]) > 0.5 {
+				t.Errorf("%d to %d: %v s, %v m, in the matrix %v s, %v m", i, k, route.Duration, route.Distance,
+					table.Durations[i][k], table.Distances[i][k])
+			}
+			length := 0.0
+			for j := range route.Line[1:] {
+				length += distance(route.Line[j], route.Line[j+1])
+			}
+			if math.Abs(length-route.Distance) > 0.01+route.Distance*1e-6 || len(route.Line) < 2 {
+				t.Errorf("%d to %d: the line has %v m, the route %v m", i, k, length, route.Distance)
+			}
+			last := len(route.Line) - 1
+			if route.Line[0] != result.Waypoints[0].Location || route.Line[last] != result.Waypoints[1].Location ||
+				len(route.Legs[0].Segments) != last {
+				t.Errorf("%d to %d: the ends of the line are not the waypoints", i, k)
+			}
+		}
+	}
+}
+
+// CheckClosed checks routes that avoid areas: they are those of Dijkstra's algorithm without the roads in it.
+func CheckClosed(t *testing.T, f *region.File, n int) {
+	t.Helper()
+	whole := stored(t, f, region.Car)
+	r := rand.New(rand.NewPCG(9, 10))
+	edges := slices.Collect(whole.Graph.Edges())
+	w := &worker{}
+	for range n {
+		at := whole.Graph.At(edges[r.IntN(len(edges))], 0)
+		size := 0.002 + 0.05*r.Float64()
+		m := whole.without(orb.MultiPolygon{{{at, {at[0] + size, at[1]}, {at[0] + size, at[1] + size}, at}}})
+		ref := newReference(m.Overlay, m.cache.model)
+		ref.closed = m.closed.edges
+		w.search.m = m
+		from, to := w.randomPlace(m, edges, r), w.randomPlace(m, edges, r)
+		found, err := w.search.run(from.from, to.to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := ref.between(from.from, to.to); found.cost != want {
+			t.Fatalf("from edge %d to %d without %d edges: %d, Dijkstra's %d", from.edge, to.edge, len(ref.closed), found.cost, want)
+		}
+		if found.cost != noWay {
+			w.search.unpack(found, &w.path)
+			checkPath(t, ref, &w.path)
+		}
+	}
 }

@@ -23,6 +23,7 @@ func seconds(c Cost) float64 { return float64(c%enterCost) / 10 }
 
 // tuning is what a mode of travel needs besides its free speed on roads. Times are seconds.
 type tuning struct {
+	motor bool // reversible roads are closed: nothing tells their direction at the time of the drive
 	// share is the speed on roads of each class, of their free speed: drivers slow down for bends, others and themselves.
 	share [region.Ferry + 1]float64
 	// turn is the time of a turn by 180°, with less for smaller ones, and across what a turn across the oncoming lane
@@ -40,7 +41,7 @@ type tuning struct {
 // tunings are the modes in the order of their bits. The times for cars were fitted to drives of taxis in Porto, and the
 // shares to the mean of OSRM's and Valhalla's durations in Delaware.
 var tunings = [...]tuning{
-	{share: shares(0.92, 0.90, 0.88, 0.88, 0.88, 0.85, 0.85, 0.8), turn: 7.5, across: 2, back: 20, deadEnd: 8,
+	{motor: true, share: shares(0.92, 0.90, 0.88, 0.88, 0.88, 0.85, 0.85, 0.8), turn: 7.5, across: 2, back: 20, deadEnd: 8,
 		signals: 5, stop: 4, giveWay: 2, crossing: 0.5, yield: 1.5, board: 300},
 	{share: shares(), turn: 3, across: 1.5, back: 10, deadEnd: 4, signals: 5, stop: 2, giveWay: 1, yield: 1.5, board: 180},
 	{share: shares(), signals: 8, crossing: 2, board: 120},
@@ -89,7 +90,7 @@ func (m *Model) Arcs(g *roadgraph.Graph, number uint32, e *roadgraph.Edge, contr
 		e.Flags |= unpaved
 	}
 	for i, open := range [2]roadgraph.Flags{roadgraph.Forward, roadgraph.Backward} {
-		if costs[i] = noWay; !e.Flags.Has(open) {
+		if costs[i] = noWay; !e.Flags.Has(open) || e.Flags.Has(roadgraph.Reversible) && m.motor {
 			continue
 		}
 		seconds := float64(e.Arcs[i].Duration) / 1000 / m.share[e.Class]

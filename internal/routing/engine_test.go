@@ -16,7 +16,7 @@ var modes = [...]region.Modes{region.Car, region.Bicycle, region.Foot}
 // TestDelaware: routes in Delaware are those of Dijkstra's algorithm.
 func TestDelaware(t *testing.T) {
 	for _, mode := range modes {
-		routing.CheckPairs(t, roadgraphtest.DelawareFile(t), mode, 25)
+		routing.CheckPairs(t, roadgraphtest.DelawareFile(t), mode, 12)
 	}
 }
 
@@ -29,9 +29,25 @@ func TestStored(t *testing.T) {
 
 func BenchmarkDelaware(b *testing.B) { routing.RunBenchmarks(b, roadgraphtest.DelawareFile(b)) }
 
+// TestCities: so are those in cities that are made up, with one-ways, closed nodes and restrictions over ways.
+func TestCities(t *testing.T) {
+	for seed, size := range []int{2, 4, 9, 14, 20, 30} {
+		f := roadgraphtest.Compile(t, &roadgraphtest.City(uint64(seed), size).Data)
+		for _, mode := range modes {
+			routing.CheckPairs(t, f, mode, 200)
+		}
+	}
+}
+
 // TestAlternatives: many routes have alternatives.
 func TestAlternatives(t *testing.T) { routing.CheckAlternatives(t, roadgraphtest.DelawareFile(t), 60) }
 
 func BenchmarkIsochrones(b *testing.B) {
 	routing.RunIsochrones(b, roadgraphtest.DelawareFile(b), orb.Point{-75.524, 39.158})
 }
+
+// TestAnswers: routes, matrices and lines say the same.
+func TestAnswers(t *testing.T) { routing.CheckAnswers(t, roadgraphtest.DelawareFile(t), 12) }
+
+// TestAvoidedAreas: routes around areas are the fastest ones.
+func TestAvoidedAreas(t *testing.T) { routing.CheckClosed(t, roadgraphtest.DelawareFile(t), 12) }

@@ -32,7 +32,7 @@ type Attributes struct {
 	// directions, at least 1.
 	SpeedForward, SpeedBackward, BicycleSpeed, FootSpeed uint8
 	Layer                                                int8
-	Flags                                                roadgraph.Flags // those from Roundabout to Ferry
+	Flags                                                roadgraph.Flags // those from Roundabout to Reversible
 }
 
 // RoadOf returns a way as a road, or the outline of a multipolygon that is a square, a platform or the like. It returns
@@ -55,6 +55,7 @@ func RoadOf(t *tags.Set) (r Road, ok bool) {
 	set(roadgraph.Link, w.link)
 	set(roadgraph.Ferry, w.class == region.Ferry)
 	set(roadgraph.Roundabout, t.Is(tags.Junction, roundabouts...))
+	set(roadgraph.Reversible, t.Is(tags.Oneway, "reversible", "alternating"))
 	set(roadgraph.Toll, t.Is(tags.Toll, "yes"))
 	set(roadgraph.Tunnel, t.Has(tags.Tunnel) && !t.Is(tags.Tunnel, "no"))
 	set(roadgraph.Bridge, t.Has(tags.Bridge) && !t.Is(tags.Bridge, "no"))

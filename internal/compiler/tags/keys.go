@@ -44,6 +44,7 @@ var (
 	Except                  = Number("except")
 	Hgv                     = Number("hgv")
 	CyclewayOneway          = Number("cycleway:oneway")
+	Oneway                  = Number("oneway")
 	CyclewayBothOneway      = Number("cycleway:both:oneway")
 	WinterRoad              = Number("winter_road")
 	IceRoad                 = Number("ice_road")
