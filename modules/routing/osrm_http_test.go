@@ -191,7 +191,7 @@ func TestOSRMForms(t *testing.T) {
 	}
 }
 
-// Each service needs its scope.
+// Each service needs its scope, and counts for the elements of a matrix or the points of a trace.
 func TestOSRMScopes(t *testing.T) {
 	s := start(t, `handle /api/v1/external/* {
 			maps_tokens
@@ -206,15 +206,24 @@ func TestOSRMScopes(t *testing.T) {
 			maps_route village
 		}`)
 	const two = "/v1/car/" + mainStreet + ";" + oakStreet
-	for service, scope := range map[string]string{
-		"/route" + two: "DIRECTION", "/table" + two: "MATRIX", "/trip" + two: "TSS", "/match" + two: "DIRECTION",
-		"/nearest/v1/car/" + mainStreet: "DIRECTION",
+	for service, want := range map[string]struct {
+		scope string
+		units int64
+	}{
+		"/route" + two: {"DIRECTION", 1}, "/table" + two: {"MATRIX", 4}, "/trip" + two: {"TSS", 4}, "/match" + two: {"DIRECTION", 2},
+		"/table" + two + "?sources=1": {"MATRIX", 2}, "/nearest/v1/car/" + mainStreet: {"DIRECTION", 1},
 	} {
 		for _, has := range []string{"DIRECTION", "MATRIX", "TSS"} {
-			_, token := s.Token("osrm", has)
-			want := map[bool]int{true: 200, false: 403}[has == scope]
-			if a := s.Do(http.MethodGet, service, token, ""); a.Status != want {
-				t.Errorf("%s with %s: %d %s, want %d", service, has, a.Status, a.Body, want)
+			acc, token := s.Token("osrm", has)
+			status, units := 403, int64(1) // maps_auth let it through
+			if has == want.scope {
+				status, units = 200, want.units
+			}
+			if a := s.Do(http.MethodGet, service, token, ""); a.Status != status {
+				t.Errorf("%s with %s: %d %s, want %d", service, has, a.Status, a.Body, status)
+			}
+			if got := s.Usage(s.UserToken("osrm"), acc.ID)["*"].Units; got != units {
+				t.Errorf("%s with %s: %d units, want %d", service, has, got, units)
 			}
 		}
 	}
