@@ -49,7 +49,10 @@ type Playground struct {
 	// The path of `maps_reverse_geocode` on this site. Default: `/v2/search/reverse-geocoding`.
 	Geocoding string `json:"geocoding,omitempty"`
 
-	// The profiles that `maps_match` offers. Default: `car`.
+	// The path of the routes of `maps_route` on this site, or `off` if there are none. Default: `/api/v1/route`.
+	Routing string `json:"routing,omitempty"`
+
+	// The profiles that `maps_match` and `maps_route` offer. Default: `car`.
 	Profile []string `json:"profile,omitempty"`
 
 	prefix request.Prefix
@@ -64,6 +67,8 @@ const (
 	defaultTiles            = "/tiles"
 	defaultMatching         = "/api/route/matching"
 	defaultGeocoding        = "/v2/search/reverse-geocoding"
+	defaultRouting          = "/api/v1/route"
+	noRouting               = "off"
 )
 
 // The samples are drives in Delaware, simulated on its map, with the position errors of a phone.
@@ -129,6 +134,7 @@ type settings struct {
 	Tiles     string   `json:"tiles"`
 	Matching  string   `json:"matching"`
 	Geocoding string   `json:"geocoding"`
+	Routing   string   `json:"routing"` // empty if there are no routes
 	Profiles  []string `json:"profiles"`
 	Samples   []string `json:"samples"`
 }
@@ -161,6 +167,13 @@ func (p *Playground) makePage(region string) (*page, error) {
 			return nil, err
 		}
 		*address.to = string(prefix)
+	}
+	if p.Routing != noRouting {
+		prefix, err := request.ParsePrefix(cmp.Or(p.Routing, defaultRouting))
+		if err != nil {
+			return nil, err
+		}
+		s.Routing = string(prefix)
 	}
 	text, err := json.Marshal(s)
 	if err != nil {

@@ -33,6 +33,7 @@ func parsePlayground(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error
 //	    tiles     <path>
 //	    matching  <path>
 //	    geocoding <path>
+//	    routing   <path>|off
 //	    profile   car|bicycle|foot...
 //	}
 //
@@ -74,6 +75,7 @@ func (p *Playground) unmarshal(d *caddyfile.Dispenser, known app.RegionNames) er
 		options.Option{Name: "tiles", Args: "<path>", Read: options.Path(&p.Tiles)},
 		options.Option{Name: "matching", Args: "<path>", Read: options.Path(&p.Matching)},
 		options.Option{Name: "geocoding", Args: "<path>", Read: options.Path(&p.Geocoding)},
+		options.Option{Name: "routing", Args: "<path>|off", Read: options.Text(&p.Routing)},
 		options.Option{Name: "profile", Args: "car|bicycle|foot...", Read: options.Words(&p.Profile), Repeats: true},
 	)
 }

@@ -21,7 +21,9 @@ type routed struct {
 		Routes []struct {
 			Distance, Duration float64
 			Coordinates        [][2]float64
-			Legs               []struct{ Steps []struct{ Instruction string } }
+			Legs               []struct {
+				Steps []struct{ Instruction string }
+			}
 		}
 		Waypoints []struct{ Location [2]float64 }
 	}

@@ -51,8 +51,7 @@ func (s *Service) parts() []part {
 		s.routes(account.ScopeTSS, "/api/route/tss", "/api/route/tss/", "/trip/v1/*"),
 		{name: partTiles, paths: below("/tiles"), limit: limitTilesClient,
 			scope: account.ScopeTile, perUser: limitTilesAccount, handler: &tiles.Handler{Regions: s.regions}},
-		{name: partMap, paths: below("/playground"), limit: limitClient, handler: &pages.Playground{
-			Region: s.regions[0], Guest: s.guest, Public: s.public, Profile: s.profiles}},
+		{name: partMap, paths: below("/playground"), limit: limitClient, handler: s.playground()},
 		{name: partConsole, paths: below("/console"), limit: limitClient, handler: new(pages.Console)},
 		{name: partDocs, paths: below("/docs"), limit: limitClient, handler: new(pages.Docs)},
 		{name: partHealth, paths: []string{"/healthz"}, limit: limitClient, handler: new(app.Health)},
@@ -78,6 +77,15 @@ func (s *Service) start(served []part) *pages.Start {
 		}
 	}
 	return page
+}
+
+// playground returns the map, without directions if there are no routes.
+func (s *Service) playground() *pages.Playground {
+	p := &pages.Playground{Region: s.regions[0], Guest: s.guest, Public: s.public, Profile: s.profiles}
+	if !s.serves(partRouting) {
+		p.Routing = "off"
+	}
+	return p
 }
 
 // routes is a part of routing: the paths with one scope, whose errors have one style.

@@ -4,6 +4,7 @@ import { byId, curl, el, on, say } from "./shared/dom.js";
 import { showHeader, showWho } from "./shared/header.js";
 import { openMap, showTiles, showView } from "./map.js";
 import { placeFinder } from "./place.js";
+import { directionsPart } from "./directions.js";
 import { tracePart } from "./trace.js";
 import { networkLayer, legend } from "./network.js";
 
@@ -48,7 +49,9 @@ map.createPane("network").style.zIndex = 300; // between the map and the drawing
 const trace = tracePart(map, session, settings, asCurl);
 const ask = placeFinder(map, session, settings, asCurl);
 
-const at = (place) => { if (!trace.add(place)) ask(place); };
+const directions = directionsPart(map, session, settings, asCurl);
+
+const at = (place) => { if (!trace.add(place) && !directions.add(place)) ask(place); };
 map.on("click", (event) => at(event.latlng));
 map.getContainer().addEventListener("keydown", (event) => {
   if (event.key === "Enter" && event.target === map.getContainer()) at(map.getCenter());
@@ -93,6 +96,7 @@ async function start() {
     shown = await showTiles(map, session, settings, trouble);
     const [west, south, east, north] = shown.tiles.bounds;
     map.regionBounds = L.latLngBounds([south, west], [north, east]);
+    directions.start?.();
   } catch (error) {
     trouble(error);
   }

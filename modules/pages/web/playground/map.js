@@ -61,7 +61,7 @@ export function openMap(element) {
     const { lat, lng } = map.getCenter();
     const digits = Math.max(2, Math.ceil(map.getZoom() / 3));
     history.replaceState(history.state, "",
-      `#map=${map.getZoom()}/${lat.toFixed(digits)}/${lng.toFixed(digits)}`);
+      `#map=${map.getZoom()}/${lat.toFixed(digits)}/${lng.toFixed(digits)}${map.stops ?? ""}`);
   };
   map.on("moveend", keep);
   return map;
