@@ -107,6 +107,11 @@ func (o *response) countResponse(status int) {
 	}
 }
 
+// Limit implements app.Pass.
+func (o *response) Limit() (limit *app.RateLimit, account string) {
+	return o.auth.Limit, o.identity.Client
+}
+
 // Charge implements app.Pass: every maps_auth that the request has passed counts the units, unless it has `units`.
 func (o *response) Charge(units int64) error {
 	if o.auth.Units == "" && !o.charged && o.session != nil {

@@ -22,6 +22,8 @@ type Pass interface {
 	Allows(scope account.ScopeSet) (bool, error)
 	// Charge sets the units that the request counts for.
 	Charge(units int64) error
+	// Limit is the rate limit of the request's account, which may be nil, and the account that it counts.
+	Limit() (limit *RateLimit, account string)
 	// PublishableQuery is the query (apiKey=mpk_…) of a request whose query had a publishable key; empty for all others.
 	PublishableQuery() string
 }

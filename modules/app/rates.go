@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/mapsedge/caddy-maps/internal/web/admission"
 	"github.com/mapsedge/caddy-maps/internal/web/apierror"
@@ -104,13 +106,51 @@ func (l *RateLimit) Take(h http.Header, key string) (retry time.Duration, refuse
 		return 0, false
 	}
 	state := l.rates.Take(key, 1)
+	l.addHeaders(h, state)
+	return state.Retry, !state.Allowed
+}
+
+// takeMore counts further events for a request that Take has counted. More than the limit has count as all of them.
+func (l *RateLimit) takeMore(key string, events int) error {
+	if events = min(events, l.Events-1); events < 1 {
+		return nil
+	}
+	state := l.rates.Take(key, events)
+	if state.Allowed {
+		return nil
+	}
+	return TooManyRequests(state.Retry + time.Duration(l.Window)/time.Duration(l.Events)) // a new request takes one, too
+}
+
+func (l *RateLimit) addHeaders(h http.Header, state admission.Rate) {
 	var room [96]byte
 	b := append(append(append(room[:0], '"'), l.Name...), `";r=`...)
 	b = strconv.AppendInt(b, int64(state.Remaining), 10)
 	b = strconv.AppendInt(append(b, ";t="...), int64((state.Full+time.Second-1)/time.Second), 10)
 	addItem(h, "Ratelimit", string(b))
 	addItem(h, "Ratelimit-Policy", l.policy)
-	return state.Retry, !state.Allowed
+}
+
+// limitVar is the request variable that holds the RateLimit of the client.
+const limitVar = "http.handlers.maps_limit"
+
+// SetClientLimit records the limit that has counted the request of this context for its client network.
+func SetClientLimit(ctx context.Context, l *RateLimit) { caddyhttp.SetVar(ctx, limitVar, l) }
+
+// TakeMore counts further events for a request that is more work than others, in the limits of its account and its
+// client network. It returns the apierror.Error to send if one of them refuses the request.
+func TakeMore(ctx context.Context, events int) error {
+	if l, ok := caddyhttp.GetVar(ctx, limitVar).(*RateLimit); ok {
+		if err := l.takeMore(ClientNetwork(ctx), events); err != nil {
+			return err
+		}
+	}
+	if pass := PassOf(ctx); pass != nil {
+		if l, account := pass.Limit(); l != nil {
+			return l.takeMore(account, events)
+		}
+	}
+	return nil
 }
 
 // addItem adds an item to a list in a header.

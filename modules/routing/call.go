@@ -62,9 +62,16 @@ func (c *call) answer() (err error) {
 	return c.serve(c)
 }
 
+// elementsPerEvent is how many elements of a matrix count as one request in rate limits.
+const elementsPerEvent = 100
+
 // begin charges units and waits for a processor, unless the router is a remote service. It returns the router.
 func (c *call) begin(p routing.Profile, units int64, points []routing.Waypoint) (routing.Router, error) {
 	router := c.choose(p, points)
+	// The request itself has counted one event.
+	if err := app.TakeMore(c.ctx, int(units-1)/elementsPerEvent); err != nil {
+		return nil, err
+	}
 	if err := app.Charge(c.ctx, units); err != nil {
 		return nil, err
 	}
@@ -348,6 +355,9 @@ func (c *call) order() error {
 	lines, err := c.in.flag("includeCoordinate")
 	if err != nil {
 		return err
+	}
+	if len(stops) > c.MaxCoordinates {
+		return apierror.TooMuch(fmt.Sprintf("json: %d coordinates, more than %d", len(stops), c.MaxCoordinates))
 	}
 	o := order.Options{First: true}
 	if o.Roundtrip, err = c.in.flag("roundtrip"); err != nil {

@@ -1,6 +1,7 @@
 package routing
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"net/http"
@@ -81,11 +82,16 @@ func (p parameters) readBody(r *http.Request, names []string, memory *admission.
 // points reads a list of coordinates.
 func (p parameters) points(name string, most int) ([]orb.Point, error) {
 	points, err := parsePoints(p[name], most)
-	if err != nil {
+	switch {
+	case errors.Is(err, errTooMany):
+		return nil, apierror.TooMuch(fmt.Sprintf("%s: more than %d coordinates", name, most))
+	case err != nil:
 		return nil, invalid(name + ": " + err.Error())
 	}
 	return points, nil
 }
+
+var errTooMany = errors.New("has too many coordinates")
 
 // point reads one coordinate, which must be there.
 func (p parameters) point(name string) (orb.Point, error) {
@@ -121,7 +127,7 @@ func parsePoints(list string, most int) (points []orb.Point, err error) {
 	}
 	for {
 		if len(points) == most {
-			return nil, fmt.Errorf("more than %d coordinates", most)
+			return nil, errTooMany
 		}
 		var one string
 		closing := map[byte]byte{'{': '}', '[': ']'}[rest[0]]

@@ -65,6 +65,7 @@ func (l *Limit) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp
 		styleOf(r).Write(w, app.TooManyRequests(retry))
 		return nil
 	}
+	app.SetClientLimit(r.Context(), &l.Limit)
 	r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer).Set(app.NetworkPlaceholder, network)
 	return next.ServeHTTP(w, r)
 }

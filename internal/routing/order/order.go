@@ -51,7 +51,11 @@ type tour struct {
 	n     int
 	o     Options
 	costs [][]float64
+	work  int // of improving moves so far: lengths of the orders that were tried
 }
+
+// maxWork bounds the work of improving moves to less than a second.
+const maxWork = 200_000_000
 
 // cost returns the cost from one stop to another one.
 func (t *tour) cost(a, b int) float64 {
@@ -129,12 +133,8 @@ func (t *tour) exact() []int {
 // search returns a good order.
 func (t *tour) search() []int {
 	order := t.nearest()
-	// Each move shortens the tour. The number of rounds bounds the work for matrices that are made up.
-	const rounds = 100
-	for range rounds {
-		if !t.orOpt(order) && !t.twoOpt(order) {
-			break
-		}
+	for improved := true; improved; {
+		improved = t.orOpt(order) || t.twoOpt(order)
 	}
 	return order
 }
@@ -165,7 +165,7 @@ func (t *tour) nearest() []int {
 // movable returns the range of positions whose stops may move.
 func (t *tour) movable() (from, to int) {
 	from, to = 0, t.n
-	if t.o.First || t.o.Roundtrip {
+	if t.o.First || t.o.Roundtrip && !t.o.Last {
 		from = 1
 	}
 	if t.o.Last {
@@ -176,6 +176,10 @@ func (t *tour) movable() (from, to int) {
 
 // improved tries another order of stops, and keeps it if it is shorter.
 func (t *tour) improved(order, other []int, length *float64) bool {
+	if t.work > maxWork {
+		return false
+	}
+	t.work += t.n
 	if l := t.length(other); l < *length-1e-9 || math.IsInf(*length, 1) && l < *length {
 		copy(order, other)
 		*length = l
@@ -189,7 +193,7 @@ func (t *tour) orOpt(order []int) (moved bool) {
 	first, end := t.movable()
 	length, other := t.length(order), make([]int, 0, t.n)
 	for size := 1; size <= 3; size++ {
-		for i := first; i+size <= end; i++ {
+		for i := first; i+size <= end && t.work <= maxWork; i++ {
 			for k := first; k+size <= end; k++ {
 				if k == i {
 					continue
@@ -209,7 +213,7 @@ func (t *tour) orOpt(order []int) (moved bool) {
 func (t *tour) twoOpt(order []int) (moved bool) {
 	first, end := t.movable()
 	length, other := t.length(order), make([]int, t.n)
-	for i := first; i < end; i++ {
+	for i := first; i < end && t.work <= maxWork; i++ {
 		for k := i + 2; k <= end; k++ {
 			copy(other, order)
 			slices.Reverse(other[i:k])

@@ -44,13 +44,19 @@ func AppendTrip(dst []byte, r *routing.Result, language string) []byte {
 		steps := route.Legs[i].Steps
 		for k := range steps {
 			if k == 0 && i > 0 {
-				continue // the arrival at the waypoint says it
+				continue // the arrival at the waypoint goes on to the first turn
 			}
 			if !first {
 				dst = append(dst, ',')
 			}
 			first = false
-			dst = appendManeuver(dst, &steps[k])
+			s := steps[k]
+			if k == len(steps)-1 && i+1 < len(route.Legs) && len(route.Legs[i+1].Steps) > 0 {
+				onward := &route.Legs[i+1].Steps[0]
+				s.Distance, s.Duration = s.Distance+onward.Distance, s.Duration+onward.Duration
+				s.Last, s.Maneuver.BearingAfter = onward.Last, onward.Maneuver.BearingAfter
+			}
+			dst = appendManeuver(dst, &s)
 		}
 	}
 	dst = append(dst, `],"summary":`...)
