@@ -3,14 +3,13 @@ package routing
 import (
 	"cmp"
 	"fmt"
-	"sort"
 
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
 
-// Overlay is the cells of one mode. It is safe for concurrent use. Its methods read the region file: callers outside the
-// engines recover with region.Recover.
+// Overlay is the cells of one mode. It is safe for concurrent use. Its methods read the region file: callers outside
+// the engines recover with region.Recover.
 type Overlay struct {
 	Graph *roadgraph.Graph
 
@@ -103,14 +102,4 @@ func indexOf(arcs []uint32, arc uint32) int {
 		}
 	}
 	return i
-}
-
-// boundaryOf returns the index in boundary of a state that enters a leaf cell.
-func (o *Overlay) boundaryOf(state, to uint32) (arc uint32, ok bool) {
-	entries := o.borderOf(int(to)).entries
-	i := sort.Search(len(entries), func(i int) bool { return o.boundary.At(int(entries[i])).State >= state })
-	if i == len(entries) || o.boundary.At(int(entries[i])).State != state {
-		return 0, false
-	}
-	return entries[i], true
 }

@@ -45,8 +45,8 @@ type end struct {
 	length uint32  // of the same part, in millimetres
 }
 
-// half is the search from the origin or, in reverse, from the destination. First it searches the leaf cells of the ends,
-// then the overlay.
+// half is the search from the origin or, in reverse, from the destination. First it searches the leaf cells of the
+// ends, then the overlay.
 type half struct {
 	reverse bool
 	ends    []end
@@ -181,8 +181,8 @@ func (s *Search) passed(leaf uint32, a, b *half) int {
 	return 0
 }
 
-// settle takes the nearest arc of a half and follows the row or the column of the cell behind it. other is the half that
-// decides with it how large that cell is. It returns noState for an arc that has been settled.
+// settle takes the nearest arc of a half and follows the row or the column of the cell behind it. other is the half
+// that decides with it how large that cell is. It returns noState for an arc that has been settled.
 func (s *Search) settle(h, other *half) (arc uint32) {
 	e := h.heap.Pop()
 	l := h.labels.at(e.Value)

@@ -45,7 +45,7 @@ var mistypedCommands = map[string]string{
 	"maps info missing.region":                                "Error: stat missing.region: no such file or directory",
 	"maps info text.region":                                   "Error: text.region is not a region file of caddy-maps",
 	"maps route text.region 39.1,-75.5":                       "Error: a region file and at least two positions are needed",
-	"maps route text.region 39.1 -75.5":                       `Error: "39.1" is not a position: write <lat>,<lon>`,
+	"maps route text.region 39.1 -75.5":                       `Error: "39.1" is not a position: write latitude,longitude`,
 	"maps route text.region 39.1,-75.5 139,1":                 `Error: lat: "139" is not a number from -90 to 90`,
 	"maps route text.region 39,1 39,2 --alternatives 4":       "Error: --alternatives: 4 is not a whole number from 0 to 3",
 	"maps route text.region 39,1 39,2 --json --geojson":       "Error: --json and --geojson exclude each other",

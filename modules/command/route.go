@@ -87,7 +87,7 @@ server would, and prints its length, its time and its steps.`,
 func parsePosition(arg string) (orb.Point, error) {
 	first, second, ok := strings.Cut(arg, ",")
 	if !ok {
-		return orb.Point{}, usagef("%q is not a position: write <lat>,<lon>", arg)
+		return orb.Point{}, usagef("%q is not a position: write latitude,longitude", arg)
 	}
 	lat, err := parseCoordinate("lat", strings.TrimSpace(first), 90)
 	if err != nil {

@@ -113,8 +113,8 @@ Ask: the first line exchanges the tokens for an access token of 15 minutes.
 		fmt.Fprintf(&b, "  curl -s \"%s/v2/search/reverse-geocoding?lat=%.5f&lon=%.5f&apiKey=$TOKEN\"\n", base,
 			drive[0].Lat(), drive[0].Lon())
 		last := drive[len(drive)-1]
-		fmt.Fprintf(&b, "  curl -s \"%s/api/v1/route?origin=%.5f,%.5f&destination=%.5f,%.5f\" -H \"Authorization: Bearer $TOKEN\"\n",
-			base, drive[0].Lat(), drive[0].Lon(), last.Lat(), last.Lon())
+		fmt.Fprintf(&b, "  curl -s \"%s/api/v1/route?origin=%.5f,%.5f&destination=%.5f,%.5f\" "+
+			"-H \"Authorization: Bearer $TOKEN\"\n", base, drive[0].Lat(), drive[0].Lon(), last.Lat(), last.Lon())
 		fmt.Fprintf(&b, "  curl -sG \"%s/api/route/matching/?apiKey=$TOKEN\" --data-urlencode 'path=[%s]'\n", base,
 			strings.Join(positions, ","))
 	}

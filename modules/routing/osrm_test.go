@@ -3,6 +3,7 @@ package routing
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -149,7 +150,7 @@ func (s *sketched) answer(t testing.TB, target string) []byte {
 		t.Fatal(err)
 	}
 	text, err := answerOSRM(context.Background(), nil, u, testLimits, s)
-	if wrong, ok := err.(*osrmError); ok {
+	if wrong, ok := errors.AsType[*osrmError](err); ok {
 		return fmt.Appendf(nil, `{"code":%q,"message":%q}`, wrong.code, wrong.message)
 	}
 	if err != nil {
@@ -466,7 +467,7 @@ func FuzzOSRM(f *testing.F) {
 	f.Fuzz(func(t *testing.T, path, query string) {
 		q, err := parseOSRM(path, query, limits)
 		if err != nil {
-			if wrong, ok := err.(*osrmError); !ok || wrong.code == "" || wrong.message == "" {
+			if wrong, ok := errors.AsType[*osrmError](err); !ok || wrong.code == "" || wrong.message == "" {
 				t.Errorf("%#v", err)
 			}
 			return

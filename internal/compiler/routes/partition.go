@@ -46,8 +46,6 @@ type divider struct {
 // span is a range of elements.
 type span struct{ from, to int }
 
-func (s span) len() int { return s.to - s.from }
-
 // partition divides the junctions: it fills leafOf, leaves and counts.
 func (b *builder) partition(ctx context.Context) error {
 	g, err := b.group()

@@ -10,8 +10,8 @@ import (
 	"github.com/paulmach/orb/planar"
 )
 
-// Piece is a straight piece of a road, reached at FromCost at one end and at ToCost at the other one, in the unit of the
-// limits.
+// Piece is a straight piece of a road, reached at FromCost at one end and at ToCost at the other one, in the unit of
+// the limits.
 type Piece struct {
 	From, To         orb.Point
 	FromCost, ToCost float32

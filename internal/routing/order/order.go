@@ -20,8 +20,8 @@ type Options struct {
 }
 
 // Best returns the order of stops with the least sum of costs; costs[i][k] is that from stop i to stop k, and NaN or
-// infinity means that there is no way. Beyond Exact stops it is a good order: that of the nearest neighbour, improved by
-// Or-opt and 2-opt moves (Or 1976, Croes 1958). It returns nil if there is no order.
+// infinity means that there is no way. Beyond Exact stops it is a good order: that of the nearest neighbour, improved
+// by Or-opt and 2-opt moves (Or 1976, Croes 1958). It returns nil if there is no order.
 func Best(costs [][]float64, o Options) []int {
 	n := len(costs)
 	if n < 2 {

@@ -133,8 +133,8 @@ var turnTypes = map[string]int{"": 8, "straight": 8, "slight right": 9, "right":
 	"sharp left": 14, "left": 15, "slight left": 16}
 
 // sides are Valhalla's types of other maneuvers: straight on, right and left.
-var sides = map[string][3]int{"depart": {1, 2, 3}, "arrive": {4, 5, 6}, "on ramp": {17, 18, 19}, "off ramp": {20, 20, 21},
-	"fork": {22, 23, 24}, "merge": {25, 37, 38}}
+var sides = map[string][3]int{"depart": {1, 2, 3}, "arrive": {4, 5, 6}, "on ramp": {17, 18, 19},
+	"off ramp": {20, 20, 21}, "fork": {22, 23, 24}, "merge": {25, 37, 38}}
 
 // valhallaType returns the number of a maneuver in Valhalla's API.
 func valhallaType(s *guidance.Step) int {

@@ -20,8 +20,8 @@ import (
 
 func init() { caddy.RegisterModule(new(Router)) }
 
-// Router asks OSRM's services `route`, `table` and `nearest`. It covers every place, so put it after local routers. It has
-// no isochrones, avoids no areas and no unpaved roads, and can avoid only what the server's profile excludes.
+// Router asks OSRM's services `route`, `table` and `nearest`. It covers every place, so put it after local routers. It
+// has no isochrones, avoids no areas and no unpaved roads, and can avoid only what the server's profile excludes.
 //
 // An OSRM server has one profile, so several need a router each.
 type Router struct {

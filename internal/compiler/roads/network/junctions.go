@@ -141,8 +141,8 @@ func (b *builder) edgeAttributes(road uint32, mode region.Modes, against bool) R
 	return r
 }
 
-// numberJunctions gives each end of a base edge the number of its junction. Ends are at the same one if they are joined,
-// or if one base edge continues the other for some mode.
+// numberJunctions gives each end of a base edge the number of its junction. Ends are at the same one if they are
+// joined, or if one base edge continues the other for some mode.
 func (b *builder) numberJunctions(to *scratch.Array[uint32]) error {
 	numbers, err := to.Extend(2 * b.edgeCount)
 	if err != nil {
