@@ -13,6 +13,7 @@ import (
 	_ "github.com/mapsedge/caddy-maps/modules/geocoding"
 	_ "github.com/mapsedge/caddy-maps/modules/matching"
 	"github.com/mapsedge/caddy-maps/modules/modulestest"
+	_ "github.com/mapsedge/caddy-maps/modules/routing"
 	_ "github.com/mapsedge/caddy-maps/modules/tiles"
 )
 
@@ -66,6 +67,11 @@ func startWorld(t *testing.T, extract, settings string, build ...func(*compiler.
 				matcher local map
 				profile car bicycle foot
 			}
+		}
+		@routes path /api/v1/route /api/v1/isochrone
+		handle @routes {
+			maps_auth DIRECTION
+			maps_route map
 		}
 		handle /playground/* {
 			maps_playground map {
@@ -153,6 +159,7 @@ func TestPlaygroundBrowser(t *testing.T) {
 		tab.Wait("the network", `document.querySelector(".leaflet-network-pane .leaflet-tile-loaded")`)
 		w.finish(tab)
 	})
+	t.Run("directions", func(t *testing.T) { w.testDirections(t) })
 	t.Run("token", func(t *testing.T) { w.testToken(t) })
 	t.Run("restricted", func(t *testing.T) { w.testRestricted(t) })
 }
@@ -166,4 +173,42 @@ func village(t *testing.T, replacements ...string) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// testDirections asks for a route by clicks, changes it, reloads the page, and asks what can be reached.
+func (w *world) testDirections(t *testing.T) {
+	tab := w.page(t, 1280, 800, "#map=15/"+capitol)
+	tab.Wait("tiles", colors+" > 20")
+	tab.Click("#route-choose")
+	for _, at := range [][2]int{{200, 150}, {-200, -120}} {
+		browsertest.Eval[bool](tab, fmt.Sprintf(`(() => {
+			const map = document.getElementById("map"), box = map.getBoundingClientRect();
+			const at = { bubbles: true, clientX: box.left + box.width / 2 + %d, clientY: box.top + box.height / 2 + %d };
+			for (const type of ["mousedown", "mouseup", "click"]) map.dispatchEvent(new MouseEvent(type, at));
+			return true;
+		})()`, at[0], at[1]))
+	}
+	tab.Wait("steps", `document.querySelectorAll("#route-steps li").length > 1`)
+	text := tab.Text("#route-steps")
+	if !strings.Contains(text, "destination") {
+		t.Errorf("the steps are %q", text)
+	}
+	before := tab.Text("#route-list")
+	browsertest.Eval[bool](tab, `(() => {
+		const stop = document.querySelector("#stops input");
+		stop.value = "39.1600, -75.5300";
+		return stop.dispatchEvent(new Event("change"));
+	})()`)
+	tab.Wait("another route", fmt.Sprintf(`document.getElementById("route-list").textContent !== %q &&
+		document.querySelectorAll("#route-steps li").length > 1`, before))
+	fragment := browsertest.Eval[string](tab, "location.hash")
+	if !strings.Contains(fragment, "stops=39.16,-75.53;") || strings.Contains(fragment, "token") {
+		t.Errorf("the address of the page is %s", fragment)
+	}
+	after := tab.Text("#route-list")
+	tab.Go(w.URL + "/playground/?again" + fragment)
+	tab.Wait("the same route", fmt.Sprintf(`document.getElementById("route-list")?.textContent === %q`, after))
+	tab.Click("#reach")
+	tab.Wait("areas", `document.getElementById("route-message").textContent.startsWith("Reachable")`)
+	w.finish(tab)
 }
