@@ -304,7 +304,11 @@ func CheckClosed(t *testing.T, f *region.File, n int) {
 	for range n {
 		at := whole.Graph.At(edges[r.IntN(len(edges))], 0)
 		size := 0.002 + 0.05*r.Float64()
-		m := whole.without(orb.MultiPolygon{{{at, {at[0] + size, at[1]}, {at[0] + size, at[1] + size}, at}}})
+		m, err := whole.without(orb.MultiPolygon{{{at, {at[0] + size, at[1]}, {at[0] + size, at[1] + size}, at}}},
+			func(int64) error { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
 		ref := newReference(m.Overlay, m.cache.model)
 		ref.closed = m.closed.edges
 		w.search.m = m

@@ -30,8 +30,9 @@ func (c *closed) leaf(m *metric, number uint32, b *leafBuilder) *leaf {
 	return l
 }
 
-// without returns the metric without the roads that meet some polygons. It is for one request.
-func (m *metric) without(polygons orb.MultiPolygon) *metric {
+// without returns the metric without the roads that meet some polygons. It is for one request. spend is told of the work,
+// and its error is returned.
+func (m *metric) without(polygons orb.MultiPolygon, spend func(work int64) error) (*metric, error) {
 	c := &closed{edges: map[uint32]bool{}, leaves: map[uint32]*leaf{}}
 	for level := range c.cells {
 		c.cells[level] = map[uint32]bool{}
@@ -44,6 +45,9 @@ func (m *metric) without(polygons orb.MultiPolygon) *metric {
 			MaxX: units(b.Max[0], math.Ceil), MaxY: units(b.Max[1], math.Ceil)}, edges[:0])
 		for _, edge := range edges {
 			shape = m.Graph.Shape(edge, shape[:0])
+			if err := spend(1 + int64(len(shape)*points(polygon))/pointsPerWork); err != nil {
+				return nil, err
+			}
 			if !c.edges[edge] && meets(polygon, shape) {
 				c.edges[edge] = true
 				first, last := m.ends(edge)
@@ -56,7 +60,18 @@ func (m *metric) without(polygons orb.MultiPolygon) *metric {
 			}
 		}
 	}
-	return &metric{Overlay: m.Overlay, matrices: closedMatrices{m.matrices, m, c}, cache: m.cache, closed: c}
+	return &metric{Overlay: m.Overlay, matrices: closedMatrices{m.matrices, m, c}, cache: m.cache, closed: c}, nil
+}
+
+// pointsPerWork is how many pairs of points are compared in the time in which a search settles an arc.
+const pointsPerWork = 64
+
+// points returns the number of points of a polygon.
+func points(polygon orb.Polygon) (n int) {
+	for _, ring := range polygon {
+		n += len(ring)
+	}
+	return n
 }
 
 // units returns degrees as 1e-7 degrees.

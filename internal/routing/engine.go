@@ -107,11 +107,14 @@ func (e *Engine) work(ctx context.Context, c *Costs, lengths bool, meter Meter,
 			return err
 		}
 	}
-	if len(c.AvoidPolygons) > 0 {
-		m = m.without(c.AvoidPolygons)
-	}
 	w := n.workers.Get().(*worker)
-	w.search.m, w.search.meter, w.search.work = m, meter, 0
+	w.search.meter, w.search.work = meter, 0
+	if len(c.AvoidPolygons) > 0 {
+		if m, err = m.without(c.AvoidPolygons, w.search.spend); err != nil {
+			return err
+		}
+	}
+	w.search.m = m
 	if err = f(n, m, w); err == nil && meter != nil {
 		err = meter.Spend(w.search.work)
 	}

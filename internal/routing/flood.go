@@ -115,6 +115,9 @@ func (f *flood) inside() uint8 {
 	return headInside
 }
 
+// maxFlooded bounds the memory of an isochrone, to about 200 MB.
+const maxFlooded = 2_000_000
+
 func (f *flood) run(p *place) ([]orb.MultiPolygon, error) {
 	var pieces []isochrone.Piece
 	ends := p.from
@@ -140,6 +143,7 @@ func (f *flood) run(p *place) ([]orb.MultiPolygon, error) {
 			f.relax(c, t.to, cost+f.turn(t))
 		}
 	}
+	settled := 0
 	for len(f.heap) > 0 {
 		e := f.heap.Pop()
 		c, i := e.Value.cell, e.Value.i
@@ -149,6 +153,9 @@ func (f *flood) run(p *place) ([]orb.MultiPolygon, error) {
 		}
 		if err := f.w.search.spend(1); err != nil {
 			return nil, err
+		}
+		if settled++; settled > maxFlooded {
+			return nil, ErrWork
 		}
 		switch {
 		case c.ends[i]&f.inside() == 0:

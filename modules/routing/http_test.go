@@ -118,6 +118,7 @@ func TestErrors(t *testing.T) {
 		`[]`:             "",
 		`{"origin":[1]}`: "origin: ",
 		places + `{"type":"Point","coordinates":[1,2]}}`:                          "avoid_polygons: ",
+		places + `{"type":"Polygon","coordinates":[]}}`:                           "avoid_polygons: ",
 		places + `{"type":"Polygon","coordinates":[[[1,2],[2,3]]]}}`:              "avoid_polygons: ",
 		places + `{"type":"Polygon","coordinates":[[[1,2],[2,99],[3,3],[1,2]]]}}`: "avoid_polygons: ",
 	} {

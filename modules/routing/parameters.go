@@ -257,8 +257,12 @@ func (p parameters) costs(h *Handler) (c routing.Costs, err error) {
 	return c, err
 }
 
-// maxPolygonPoints is the most points of all polygons that a route avoids.
-const maxPolygonPoints = 1000
+const (
+	// maxPolygonPoints is the most points of all polygons that a route avoids.
+	maxPolygonPoints = 1000
+	// maxPolygonSize is the greatest width and height of a polygon in degrees.
+	maxPolygonSize = 1.0
+)
 
 // parsePolygons reads a Polygon or MultiPolygon of GeoJSON, or a Feature of one.
 func parsePolygons(document string) (all orb.MultiPolygon, err error) {
@@ -278,6 +282,12 @@ func parsePolygons(document string) (all orb.MultiPolygon, err error) {
 	}
 	points := 0
 	for _, polygon := range all {
+		if len(polygon) == 0 {
+			return nil, invalid("avoid_polygons: a polygon has no ring")
+		}
+		if b := polygon.Bound(); b.Max[0]-b.Min[0] > maxPolygonSize || b.Max[1]-b.Min[1] > maxPolygonSize {
+			return nil, apierror.TooMuch(fmt.Sprintf("avoid_polygons: a polygon is more than %v° wide or high", maxPolygonSize))
+		}
 		for _, ring := range polygon {
 			points += len(ring)
 			for _, p := range ring {
