@@ -176,7 +176,7 @@ var (
 
 // SegmentError says that there is no road near a waypoint.
 type SegmentError struct {
-	Waypoint int // index into the waypoints, or into sources followed by destinations
+	Waypoint int // index into the waypoints, or into sources followed by destinations; -1 if a Remote does not tell
 	Radius   float64
 }
 
@@ -188,5 +188,8 @@ func (e *NotReadyError) Error() string { return "these costs are being prepared"
 
 // Error implements error.
 func (e *SegmentError) Error() string {
+	if e.Waypoint < 0 {
+		return fmt.Sprintf("there is no road within %v m of a coordinate", e.Radius)
+	}
 	return fmt.Sprintf("there is no road within %v m of coordinate %d", e.Radius, e.Waypoint)
 }

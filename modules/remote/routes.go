@@ -2,6 +2,9 @@ package remote
 
 import (
 	"math"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/paulmach/orb"
@@ -22,6 +25,12 @@ type RouteResponse struct {
 	Destinations []waypointOf `json:"destinations"`
 	Durations    [][]*float64 `json:"durations"`
 	Distances    [][]*float64 `json:"distances"`
+
+	// Matrix has the matrices of Valhalla, whose distances are kilometres.
+	Matrix struct {
+		Durations [][]*float64 `json:"durations"`
+		Distances [][]*float64 `json:"distances"`
+	} `json:"sources_to_targets"`
 }
 
 type routeOf struct {
@@ -68,10 +77,12 @@ type intersectionOf struct {
 	In       *int      `json:"in"`
 	Out      *int      `json:"out"`
 	Classes  []string  `json:"classes"`
-	Lanes    []struct {
-		Indications []string `json:"indications"`
-		Valid       bool     `json:"valid"`
-	} `json:"lanes"`
+	Lanes    []laneOf  `json:"lanes"`
+}
+
+type laneOf struct {
+	Indications []string `json:"indications"`
+	Valid       bool     `json:"valid"`
 }
 
 type waypointOf struct {
@@ -80,19 +91,22 @@ type waypointOf struct {
 	Distance float64   `json:"distance"`
 }
 
-// The most elements of a list in a valid response, so that a hostile one cannot take much more memory than its bytes.
+// The most elements in a valid response, so that a hostile one cannot take much more memory or time than its bytes.
 const (
-	mostRoutes = 8
-	mostSteps  = 100_000
-	mostRoads  = 64 // at an intersection
+	mostRoutes        = 8
+	mostSteps         = 100_000 // of all routes
+	mostIntersections = 200_000 // of all routes
+	mostRoads         = 64      // at an intersection; also lanes, their signs, and classes of roads
+	mostMisplaced     = 8       // intersections of a step that are not on its line. The rest of the step's are left out
 )
 
 // ReadRouteResponse reads a response with at most places waypoints and legs. The error is an InvalidResponse.
 func ReadRouteResponse(body []byte, places int) (*RouteResponse, error) {
 	r := new(RouteResponse)
 	err := json.Unmarshal(body, r, json.WithUnmarshalers(json.JoinUnmarshalers(Positions, AtMost[routeOf](mostRoutes),
-		AtMost[legOf](places), AtMost[waypointOf](places), AtMost[stepOf](mostSteps), AtMost[intersectionOf](mostSteps),
-		AtMost[int](mostRoads), AtMost[bool](mostRoads), AtMost[[]*float64](places), AtMost[*float64](places))))
+		AtMost[legOf](places), AtMost[waypointOf](places), InAll[stepOf](mostSteps),
+		InAll[intersectionOf](mostIntersections), AtMost[int](mostRoads), AtMost[bool](mostRoads), AtMost[laneOf](mostRoads),
+		AtMost[string](mostRoads), AtMost[[]*float64](places), AtMost[*float64](places))))
 	if err != nil {
 		return nil, InvalidResponse("%v", err)
 	}
@@ -107,11 +121,11 @@ func (r *RouteResponse) Result(req *routing.Request) (*routing.Result, error) {
 	}
 	result := &routing.Result{}
 	var err error
-	if result.Waypoints, err = snapped(r.Waypoints, len(req.Waypoints)); err != nil {
+	if result.Waypoints, err = snapped(r.Waypoints, req.Waypoints); err != nil {
 		return nil, err
 	}
 	for i := range r.Routes[:min(len(r.Routes), 1+req.Alternatives)] {
-		route, err := r.Routes[i].route(req)
+		route, err := r.Routes[i].route(req, result.Waypoints)
 		if err != nil {
 			return nil, err
 		}
@@ -120,7 +134,7 @@ func (r *RouteResponse) Result(req *routing.Request) (*routing.Result, error) {
 	return result, nil
 }
 
-func (r *routeOf) route(req *routing.Request) (route routing.Route, err error) {
+func (r *routeOf) route(req *routing.Request, places []routing.Snapped) (route routing.Route, err error) {
 	if len(r.Legs) != len(req.Waypoints)-1 {
 		return route, InvalidResponse("%d legs between %d waypoints", len(r.Legs), len(req.Waypoints))
 	}
@@ -141,9 +155,13 @@ func (r *routeOf) route(req *routing.Request) (route routing.Route, err error) {
 			}
 		}
 		leg.Last = len(route.Line) - 1
-		if n := leg.Last - leg.First; req.Annotations && n == len(l.Annotation.Distance) && n == len(l.Annotation.Duration) {
-			for k, metres := range l.Annotation.Distance {
-				leg.Segments = append(leg.Segments, routing.Segment{Distance: metres, Duration: l.Annotation.Duration[k]})
+		if distance(route.Line[leg.First], places[i].Location) > farPath ||
+			distance(route.Line[leg.Last], places[i+1].Location) > farPath {
+			return route, InvalidResponse("leg %d does not lead from its waypoint to the next", i)
+		}
+		if req.Annotations {
+			if leg.Segments, err = l.segments(leg.Last - leg.First); err != nil {
+				return route, err
 			}
 		}
 		route.Legs = append(route.Legs, leg)
@@ -151,9 +169,46 @@ func (r *routeOf) route(req *routing.Request) (route routing.Route, err error) {
 	}
 	if len(route.Line) == 1 {
 		route.Line = append(route.Line, route.Line[0])
-		route.Legs[len(route.Legs)-1].Last = 1
+		last := &route.Legs[len(route.Legs)-1]
+		last.Last = 1
+		if req.Annotations {
+			last.Segments = make([]routing.Segment, 1)
+		}
 	}
 	return route, nil
+}
+
+// segments returns what is known of the segments of a line. OSRM also counts segments without a length, which the line
+// does not have: their durations go to the segment before, or to the first.
+func (l *legOf) segments(count int) ([]routing.Segment, error) {
+	metres, seconds := l.Annotation.Distance, l.Annotation.Duration
+	if metres == nil || seconds == nil {
+		return nil, routing.ErrUnsupported
+	}
+	all := make([]routing.Segment, 0, count)
+	n, waiting := 0, 0.0
+	for i := range l.Steps[:len(l.Steps)-1] { // the last one arrives
+		line := l.Steps[i].Geometry
+		for k := 1; k < len(line); k++ {
+			if n >= min(len(metres), len(seconds)) || !isLength(metres[n]) || !isLength(seconds[n]) {
+				return nil, InvalidResponse("segment %d has no length", n)
+			}
+			switch {
+			case line[k] != line[k-1]:
+				all = append(all, routing.Segment{Distance: metres[n], Duration: waiting + seconds[n]})
+				waiting = 0
+			case len(all) > 0:
+				all[len(all)-1].Duration += seconds[n]
+			default:
+				waiting += seconds[n]
+			}
+			n++
+		}
+	}
+	if len(all) != count || n != max(len(metres), len(seconds)) && count > 0 {
+		return nil, InvalidResponse("%d and %d segments for %d of a line", len(metres), len(seconds), count)
+	}
+	return all, nil
 }
 
 // step adds the line of a step to a route.
@@ -182,10 +237,15 @@ func (s *stepOf) step(route *routing.Route, req *routing.Request, final bool) (s
 	if step.Instruction = string(m.Instruction); step.Instruction == "" {
 		step.Instruction = guidance.Sentence(&step, req.Language, final)
 	}
-	for i := range s.Intersections {
-		if in, ok := s.Intersections[i].intersection(route.Line, step.First, step.Last); ok {
-			step.Intersections = append(step.Intersections, in)
+	at, misplaced := step.First, 0 // they follow each other on the line
+	for i := 0; i < len(s.Intersections) && misplaced < mostMisplaced; i++ {
+		in, ok := s.Intersections[i].intersection(route.Line, at, step.Last)
+		if !ok {
+			misplaced++
+			continue
 		}
+		at = in.Index
+		step.Intersections = append(step.Intersections, in)
 	}
 	return step, nil
 }
@@ -224,14 +284,39 @@ func bearing(degrees float64) int {
 	return int(degrees)
 }
 
-func snapped(places []waypointOf, want int) ([]routing.Snapped, error) {
-	if len(places) != want {
-		return nil, InvalidResponse("%d places, not %d", len(places), want)
+// Reach returns the greatest distance of a waypoint from its road, in metres.
+func Reach(w *routing.Waypoint) float64 {
+	if w.Radius > 0 {
+		return w.Radius
+	}
+	return routing.MaxRadius
+}
+
+// NoSegment returns the error for a service that finds no road near a waypoint. message may end with its index.
+func NoSegment(asked []routing.Waypoint, message string) error {
+	n, err := strconv.Atoi(message[strings.LastIndexByte(message, ' ')+1:])
+	if err == nil && n >= 0 && n < len(asked) {
+		return &routing.SegmentError{Waypoint: n, Radius: Reach(&asked[n])}
+	}
+	farthest := 0.0
+	for i := range asked {
+		farthest = max(farthest, Reach(&asked[i]))
+	}
+	return &routing.SegmentError{Waypoint: -1, Radius: farthest}
+}
+
+// snapped returns the places on roads of the waypoints that were asked for.
+func snapped(places []waypointOf, asked []routing.Waypoint) ([]routing.Snapped, error) {
+	if len(places) != len(asked) {
+		return nil, InvalidResponse("%d places, not %d", len(places), len(asked))
 	}
 	all := make([]routing.Snapped, len(places))
 	for i := range places {
 		if !onGlobe(places[i].Location) || !isLength(places[i].Distance) {
 			return nil, InvalidResponse("place %d lies nowhere", i)
+		}
+		if far := distance(asked[i].Location, places[i].Location); far > Reach(&asked[i])+farSnap {
+			return nil, InvalidResponse("place %d lies %.0f m from its waypoint", i, far)
 		}
 		all[i] = routing.Snapped{Location: places[i].Location, Name: string(places[i].Name), Distance: places[i].Distance}
 	}
@@ -241,10 +326,10 @@ func snapped(places []waypointOf, want int) ([]routing.Snapped, error) {
 // Table returns the matrices of a request.
 func (r *RouteResponse) Table(req *routing.TableRequest) (t *routing.Table, err error) {
 	t = new(routing.Table)
-	if t.Sources, err = snapped(r.Sources, len(req.Sources)); err != nil {
+	if t.Sources, err = snapped(r.Sources, req.Sources); err != nil {
 		return nil, err
 	}
-	if t.Destinations, err = snapped(r.Destinations, len(req.Destinations)); err != nil {
+	if t.Destinations, err = snapped(r.Destinations, req.Destinations); err != nil {
 		return nil, err
 	}
 	if req.Durations {
@@ -283,19 +368,19 @@ func Matrix(rows [][]*float64, sources, destinations int) ([][]float64, error) {
 }
 
 // Nearest returns the places of a response of `nearest`.
-func (r *RouteResponse) Nearest() ([]routing.Snapped, error) {
-	return snapped(r.Waypoints, len(r.Waypoints))
+func (r *RouteResponse) Nearest(at *routing.Waypoint) ([]routing.Snapped, error) {
+	return snapped(r.Waypoints, slices.Repeat([]routing.Waypoint{*at}, len(r.Waypoints)))
 }
 
-// Refusal returns the error for a code of OSRM's API, nil for Ok. radius is that of the request's waypoints.
-func (r *RouteResponse) Refusal(radius float64) error {
+// Refusal returns the error for a code of OSRM's API, nil for Ok. asked are the waypoints of the request.
+func (r *RouteResponse) Refusal(asked []routing.Waypoint) error {
 	switch r.Code {
 	case "Ok":
 		return nil
 	case "NoRoute", "NoTable", "NoTrips":
 		return routing.ErrNoRoute
 	case "NoSegment":
-		return &routing.SegmentError{Radius: radius}
+		return NoSegment(asked, r.Message)
 	case "TooBig":
 		return routing.ErrWork
 	case "NotImplemented", "InvalidValue", "InvalidOptions":

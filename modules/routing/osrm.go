@@ -115,6 +115,9 @@ func (q *osrmQuery) explain(err error) error {
 	switch {
 	case errors.As(err, &segment):
 		i := segment.Waypoint
+		if i < 0 {
+			return &osrmError{"NoSegment", segment.Error()}
+		}
 		if n := len(q.sources); q.service == osrmTable && i < n {
 			i = q.sources[i]
 		} else if q.service == osrmTable {

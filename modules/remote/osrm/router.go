@@ -75,7 +75,7 @@ func (r *Router) ask(ctx context.Context, service string, q *query, places int,
 			if err != nil {
 				return err
 			}
-			if err := a.Refusal(q.radius()); err != nil {
+			if err := a.Refusal(q.waypoints); err != nil {
 				return err
 			}
 			return read(a)
@@ -125,7 +125,7 @@ func (r *Router) Nearest(ctx context.Context, at *routing.Waypoint, _ routing.Pr
 	q := newQuery(&routing.Costs{}, []routing.Waypoint{*at})
 	q.more = "&number=" + strconv.Itoa(number)
 	err = r.ask(ctx, "nearest", q, number, func(a *remote.RouteResponse) (err error) {
-		places, err = a.Nearest()
+		places, err = a.Nearest(at)
 		return err
 	})
 	return places, err
@@ -170,17 +170,6 @@ func (q *query) coordinates() string {
 	return string(p)
 }
 
-// radius returns the largest radius of the waypoints in metres.
-func (q *query) radius() (largest float64) {
-	for i := range q.waypoints {
-		largest = max(largest, q.waypoints[i].Radius)
-	}
-	if largest == 0 {
-		return routing.MaxRadius
-	}
-	return largest
-}
-
 // options appends what waypoints say, each in a list with one element for each waypoint, which may be empty.
 func (q *query) options() string {
 	var b strings.Builder
@@ -195,11 +184,7 @@ func (q *query) options() string {
 		}
 	}
 	list("radiuses", func(w *routing.Waypoint) string {
-		radius := w.Radius
-		if radius == 0 {
-			radius = routing.MaxRadius
-		}
-		return strconv.FormatFloat(radius, 'f', -1, 64)
+		return strconv.FormatFloat(remote.Reach(w), 'f', -1, 64)
 	})
 	list("bearings", func(w *routing.Waypoint) string {
 		if math.IsNaN(w.Heading) {

@@ -1,16 +1,16 @@
 package valhalla
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"net/http"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/go-json-experiment/json"
 	"github.com/paulmach/orb"
-	"github.com/paulmach/orb/geojson"
 
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/routing"
@@ -21,7 +21,7 @@ import (
 func init() { caddy.RegisterModule(new(Router)) }
 
 // Router asks Valhalla's `route`, `sources_to_targets` and `isochrone`. It covers every place, so put it after local
-// routers. It does not avoid unpaved roads, and does not list the nearest roads.
+// routers. It does not avoid unpaved roads or areas with holes, does not list the nearest roads and has no annotations.
 type Router struct {
 	remote.Service
 
@@ -48,29 +48,26 @@ func (r *Router) Provision(ctx caddy.Context) error {
 	return nil
 }
 
-// location is a place of a request.
+// location is a place of a request. Valhalla ignores numbers with decimals where it wants whole ones.
 type location struct {
-	Lat       float64  `json:"lat"`
-	Lon       float64  `json:"lon"`
-	Type      string   `json:"type,omitempty"`
-	Heading   *float64 `json:"heading,omitempty"`
-	Tolerance float64  `json:"heading_tolerance,omitempty"`
-	Cutoff    float64  `json:"search_cutoff,omitempty"` // metres
-	Side      string   `json:"preferred_side,omitempty"`
+	Lat       float64 `json:"lat"`
+	Lon       float64 `json:"lon"`
+	Type      string  `json:"type,omitempty"`
+	Heading   *int    `json:"heading,omitempty"`
+	Tolerance int     `json:"heading_tolerance,omitzero"`
+	Cutoff    int     `json:"search_cutoff"` // metres
+	Side      string  `json:"preferred_side,omitempty"`
 }
 
 func locations(waypoints []routing.Waypoint, straight bool) []location {
 	all := make([]location, len(waypoints))
 	for i := range waypoints {
 		w := &waypoints[i]
-		l := location{Lat: w.Location[1], Lon: w.Location[0], Tolerance: w.Within, Cutoff: routing.MaxRadius,
+		l := location{Lat: w.Location[1], Lon: w.Location[0], Cutoff: int(math.Ceil(remote.Reach(w))),
 			Side: [...]string{routing.AnySide: "", routing.Curb: "same", routing.OppositeCurb: "opposite"}[w.Side]}
-		if w.Radius > 0 {
-			l.Cutoff = w.Radius
-		}
 		if !math.IsNaN(w.Heading) {
-			heading := math.Mod(w.Heading, 360)
-			l.Heading = &heading
+			heading := int(math.Round(w.Heading)) % 360
+			l.Heading, l.Tolerance = &heading, int(math.Ceil(cmp.Or(w.Within, 45)))
 		}
 		if straight && i > 0 && i < len(waypoints)-1 {
 			l.Type = "break_through" // a leg ends there, and the route goes straight on
@@ -100,7 +97,10 @@ func (r *Router) costs(body map[string]any, c *routing.Costs) error {
 	}
 	var rings []orb.Ring
 	for _, polygon := range c.AvoidPolygons {
-		rings = append(rings, polygon[0])
+		if len(polygon) > 1 {
+			return routing.ErrUnsupported // Valhalla has no holes, and would avoid those, too
+		}
+		rings = append(rings, polygon...)
 	}
 	if len(rings) > 0 {
 		body["exclude_polygons"] = rings
@@ -108,8 +108,8 @@ func (r *Router) costs(body map[string]any, c *routing.Costs) error {
 	return nil
 }
 
-// ask posts a request and reads the response.
-func (r *Router) ask(ctx context.Context, path string, body map[string]any, c *routing.Costs,
+// ask posts a request about waypoints and reads the response.
+func (r *Router) ask(ctx context.Context, path string, body map[string]any, c *routing.Costs, asked []routing.Waypoint,
 	read func(body []byte) error) error {
 	if err := r.costs(body, c); err != nil {
 		return err
@@ -122,6 +122,8 @@ func (r *Router) ask(ctx context.Context, path string, body map[string]any, c *r
 		switch status {
 		case http.StatusOK:
 			return read(body)
+		case http.StatusRequestEntityTooLarge:
+			return routing.ErrWork
 		case http.StatusBadRequest:
 			var refused struct {
 				Code      any `json:"code"`
@@ -130,28 +132,29 @@ func (r *Router) ask(ctx context.Context, path string, body map[string]any, c *r
 			if err := json.Unmarshal(body, &refused); err != nil {
 				return remote.InvalidResponse("status 400 without a code")
 			}
-			return routeRefusal(refused.ErrorCode, refused.Code)
+			return routeRefusal(refused.ErrorCode, refused.Code, asked)
 		}
 		return remote.Unexpected(status)
 	})
 }
 
-// routeRefusal returns the meaning of an error of Valhalla (src/worker.cc): its own number, or a code of OSRM's.
-func routeRefusal(number int, code any) error {
+// routeRefusal returns the meaning of an error of Valhalla (src/exceptions.cc): its own number, or with `format=osrm` a
+// code that several errors share. Of our requests only too many locations have InvalidValue.
+func routeRefusal(number int, code any, asked []routing.Waypoint) error {
 	switch number {
-	case 170, 442: // not connected, no path
+	case 170, 441, 442: // not connected, unreachable, no path
 		return routing.ErrNoRoute
 	case 171: // no edges near
-		return &routing.SegmentError{Radius: routing.MaxRadius}
-	case 150, 151, 152, 154, 167, 172: // too many locations, too long
+		return remote.NoSegment(asked, "")
+	case 150, 151, 152, 154, 157, 166, 167, 172: // too many locations or contours, too long
 		return routing.ErrWork
 	case 0:
 		switch code {
 		case "NoRoute":
 			return routing.ErrNoRoute
 		case "NoSegment":
-			return &routing.SegmentError{Radius: routing.MaxRadius}
-		case "DistanceExceeded":
+			return remote.NoSegment(asked, "")
+		case "InvalidValue", "DistanceExceeded", "PerimeterExceeded", "BreakageDistanceExceeded":
 			return routing.ErrWork
 		}
 	}
@@ -168,7 +171,7 @@ func (r *Router) Route(ctx context.Context, req *routing.Request) (result *routi
 	if req.Alternatives > 0 && len(req.Waypoints) == 2 {
 		body["alternates"] = req.Alternatives
 	}
-	err = r.ask(ctx, "/route", body, &req.Costs, func(text []byte) error {
+	err = r.ask(ctx, "/route", body, &req.Costs, req.Waypoints, func(text []byte) error {
 		a, err := remote.ReadRouteResponse(text, len(req.Waypoints))
 		if err == nil {
 			result, err = a.Result(req)
@@ -182,18 +185,13 @@ func (r *Router) Route(ctx context.Context, req *routing.Request) (result *routi
 func (r *Router) Table(ctx context.Context, req *routing.TableRequest) (t *routing.Table, err error) {
 	body := map[string]any{"sources": locations(req.Sources, false), "targets": locations(req.Destinations, false),
 		"verbose": false, "shape_format": "no_shape"}
-	err = r.ask(ctx, "/sources_to_targets", body, &req.Costs, func(text []byte) error {
-		var read struct {
-			Matrix struct {
-				Durations [][]*float64 `json:"durations"`
-				Distances [][]*float64 `json:"distances"` // kilometres
-			} `json:"sources_to_targets"`
-		}
-		if err := json.Unmarshal(text, &read); err != nil {
-			return remote.InvalidResponse("%v", err)
+	asked := append(append([]routing.Waypoint(nil), req.Sources...), req.Destinations...)
+	err = r.ask(ctx, "/sources_to_targets", body, &req.Costs, asked, func(text []byte) error {
+		read, err := remote.ReadRouteResponse(text, len(asked))
+		if err != nil {
+			return err
 		}
 		t = &routing.Table{Sources: given(req.Sources), Destinations: given(req.Destinations)}
-		var err error
 		if req.Durations {
 			if t.Durations, err = remote.Matrix(read.Matrix.Durations, len(req.Sources), len(req.Destinations)); err != nil {
 				return err
@@ -223,7 +221,7 @@ func given(waypoints []routing.Waypoint) []routing.Snapped {
 	return all
 }
 
-// Nearest implements routing.Router. Valhalla's `locate` is off in most installations.
+// Nearest implements routing.Router. Valhalla's `locate` tells edges, not a number of nearest roads.
 func (*Router) Nearest(context.Context, *routing.Waypoint, routing.Profile, int) ([]routing.Snapped, error) {
 	return nil, routing.ErrUnsupported
 }
@@ -237,35 +235,58 @@ func (r *Router) Isochrone(ctx context.Context, req *routing.IsochroneRequest) (
 			contours[i] = map[string]float64{"distance": limit / 1000}
 		}
 	}
-	body := map[string]any{"locations": locations([]routing.Waypoint{req.Origin}, false), "contours": contours,
-		"polygons": true, "reverse": req.Reverse}
-	err = r.ask(ctx, "/isochrone", body, &req.Costs, func(text []byte) error {
-		features, err := geojson.UnmarshalFeatureCollection(text)
-		if err != nil {
-			return remote.InvalidResponse("%v", err)
-		}
-		areas = make([]orb.MultiPolygon, len(req.Limits))
-		for _, f := range features.Features {
-			contour, ok := f.Properties["contour"].(float64)
-			for i, limit := range req.Limits {
-				unit := 60.0
-				if req.Metres {
-					unit = 1000
-				}
-				if !ok || math.Abs(limit/unit-contour) > 1e-3 {
-					continue
-				}
-				switch g := f.Geometry.(type) {
-				case orb.Polygon:
-					areas[i] = append(areas[i], g)
-				case orb.MultiPolygon:
-					areas[i] = append(areas[i], g...)
-				}
-			}
-		}
-		return nil
+	asked := []routing.Waypoint{req.Origin}
+	body := map[string]any{"locations": locations(asked, false), "contours": contours, "polygons": true,
+		"reverse": req.Reverse}
+	err = r.ask(ctx, "/isochrone", body, &req.Costs, asked, func(text []byte) (err error) {
+		areas, err = readAreas(text, req)
+		return err
 	})
 	return areas, err
+}
+
+// area is an area within a limit.
+type area struct {
+	Properties struct {
+		Contour float64 `json:"contour"` // minutes or kilometres
+	} `json:"properties"`
+	Geometry remote.Geometry `json:"geometry"`
+}
+
+// mostAreas is the largest number of areas in a response.
+const mostAreas = 10_000
+
+// readAreas reads the areas within each limit. Each limit has some.
+func readAreas(body []byte, req *routing.IsochroneRequest) ([]orb.MultiPolygon, error) {
+	var read struct {
+		Features []area `json:"features"`
+	}
+	if err := json.Unmarshal(body, &read, json.WithUnmarshalers(remote.AtMost[area](mostAreas))); err != nil {
+		return nil, remote.InvalidResponse("%v", err)
+	}
+	unit := 60.0
+	if req.Metres {
+		unit = 1000
+	}
+	areas := make([]orb.MultiPolygon, len(req.Limits))
+	for i, limit := range req.Limits {
+		for k := range read.Features {
+			f := &read.Features[k]
+			if math.Abs(limit/unit-f.Properties.Contour) > 1e-3 {
+				continue
+			}
+			switch g := f.Geometry.Geometry.(type) {
+			case orb.Polygon:
+				areas[i] = append(areas[i], g)
+			case orb.MultiPolygon:
+				areas[i] = append(areas[i], g...)
+			}
+		}
+		if areas[i] == nil {
+			return nil, remote.InvalidResponse("there is no area within %v", limit)
+		}
+	}
+	return areas, nil
 }
 
 // UnmarshalCaddyfile reads the arguments behind the module's name:
