@@ -285,9 +285,6 @@ func parsePolygons(document string) (all orb.MultiPolygon, err error) {
 		if len(polygon) == 0 {
 			return nil, invalid("avoid_polygons: a polygon has no ring")
 		}
-		if b := polygon.Bound(); b.Max[0]-b.Min[0] > maxPolygonSize || b.Max[1]-b.Min[1] > maxPolygonSize {
-			return nil, apierror.TooMuch(fmt.Sprintf("avoid_polygons: a polygon is more than %v° wide or high", maxPolygonSize))
-		}
 		for _, ring := range polygon {
 			points += len(ring)
 			for _, p := range ring {
@@ -298,6 +295,9 @@ func parsePolygons(document string) (all orb.MultiPolygon, err error) {
 			if len(ring) < 4 || ring[0] != ring[len(ring)-1] {
 				return nil, invalid("avoid_polygons: a ring is not closed, or has fewer than 4 positions")
 			}
+		}
+		if b := polygon.Bound(); b.Max[0]-b.Min[0] > maxPolygonSize || b.Max[1]-b.Min[1] > maxPolygonSize {
+			return nil, apierror.TooMuch(fmt.Sprintf("avoid_polygons: a polygon is more than %v° wide or high", maxPolygonSize))
 		}
 	}
 	if points > maxPolygonPoints {
