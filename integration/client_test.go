@@ -270,7 +270,8 @@ const (
 	external = "/api/v1/external"
 	reverse  = "/v2/search/reverse-geocoding"
 	match    = "/api/route/matching/"
-	route    = "/proxied/route"
+	route    = "/proxied/route" // of the tests' server, by an upstream
+	apiRoute = "/api/v1/route"
 	coverage = "/v2/search/coverage"
 	jsonType = "application/json"
 )

@@ -186,7 +186,7 @@ func TestSharding(t *testing.T) {
 			{"origin=42.5063%2C1.5218&destination=39.15727,-75.52930", "andorra"},
 		} {
 			var answer struct{ Router, Query, Authorization string }
-			s.front.send(t, call{path: route + "?" + test.query, bearer: token}).want(200).into(&answer)
+			s.front.send(t, call{path: apiRoute + "?" + test.query, bearer: token}).want(200).into(&answer)
 			if answer.Router != test.router || answer.Query != test.query || answer.Authorization != "" {
 				t.Errorf("%s: %+v", test.query, answer)
 			}
