@@ -272,8 +272,10 @@ const (
 	match    = "/api/route/matching/"
 	route    = "/proxied/route" // of the tests' server, by an upstream
 	apiRoute = "/api/v1/route"
-	coverage = "/v2/search/coverage"
-	jsonType = "application/json"
+	// engineRoute is that of examples of upstream engines.
+	engineRoute = "/engine/route"
+	coverage    = "/v2/search/coverage"
+	jsonType    = "application/json"
 )
 
 // dover is a drive of half a kilometre along Loockerman Street in Dover, with some metres of error.

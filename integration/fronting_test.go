@@ -295,9 +295,9 @@ var positions = []string{"", "39.15", "39.15,", "39.15,-75.52,1", "91,1", "1,-18
 
 func badRoutes() (all []string) {
 	for _, bad := range positions {
-		all = append(all, apiRoute+"?origin="+bad+"&destination=1,2", apiRoute+"?origin=1,2&destination="+bad)
+		all = append(all, engineRoute+"?origin="+bad+"&destination=1,2", engineRoute+"?origin=1,2&destination="+bad)
 	}
-	return append(all, apiRoute)
+	return append(all, engineRoute)
 }
 
 const paris = "&details=true&radius=10"
@@ -325,13 +325,13 @@ var recipes = []recipe{
 			`"id":"node:1234567890"`},
 	}},
 	{has: "rewrite /route/v1/driving/", bad: badRoutes(), passes: []passing{
-		{"DIRECTION", call{path: apiRoute + "?origin=39.15727,-75.5293&destination=42.5063,1.5218"},
+		{"DIRECTION", call{path: engineRoute + "?origin=39.15727,-75.5293&destination=42.5063,1.5218"},
 			"GET /route/v1/driving/-75.5293,39.15727;1.5218,42.5063?overview=full&geometries=geojson", 200, ""},
-		{"DIRECTION", call{path: apiRoute + "?x=y&destination=-90,180&origin=0.123456789%2C%20-0.5"},
+		{"DIRECTION", call{path: engineRoute + "?x=y&destination=-90,180&origin=0.123456789%2C%20-0.5"},
 			"GET /route/v1/driving/-0.5,0.123456789;180,-90?overview=full&geometries=geojson", 200, ""},
 	}},
 	{has: "rewrite /route?json=", bad: badRoutes(), passes: []passing{
-		{"DIRECTION", call{path: apiRoute + "?origin=39.15727,-75.5293&destination=42.5063,1.5218"},
+		{"DIRECTION", call{path: engineRoute + "?origin=39.15727,-75.5293&destination=42.5063,1.5218"},
 			"GET /route?json=" + `%7B%22locations%22:[%7B%22lat%22:39.15727,%22lon%22:-75.5293%7D,` +
 				`%7B%22lat%22:42.5063,%22lon%22:1.5218%7D],%22costing%22:%22auto%22%7D`, 200, ""},
 	}},
@@ -345,7 +345,7 @@ var recipes = []recipe{
 	{has: "sources_to_targets", passes: []passing{
 		{"MATRIX", posted("/api/v1/matrix", "{}"), "POST /sources_to_targets", 200, ""},
 		{"ONM", posted("/api/v1/one-to-many", "{}"), "POST /sources_to_targets", 200, ""},
-		{"ONM", posted("/api/v1/isochrone", "{}"), "POST /isochrone", 200, ""},
+		{"ONM", posted("/engine/isochrone", "{}"), "POST /isochrone", 200, ""},
 		{"TSS", posted("/api/v1/optimization", "{}"), "POST /", 200, ""},
 		{"MATRIX", call{path: "/api/v1/matrix?json=%7B%7D"}, "GET /sources_to_targets?json=%7B%7D", 200, ""},
 	}, more: checkBodies},

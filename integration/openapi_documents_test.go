@@ -15,8 +15,9 @@ import (
 	"github.com/pb33f/libopenapi/orderedmap"
 
 	"github.com/mapsedge/caddy-maps/internal/access/account"
-	_ "github.com/mapsedge/caddy-maps/modules/access" // it has endpoints of the admin API
+	_ "github.com/mapsedge/caddy-maps/modules/access" // it has endpoints of the admin API, as modules/routing
 	"github.com/mapsedge/caddy-maps/modules/app"
+	_ "github.com/mapsedge/caddy-maps/modules/routing"
 )
 
 // The documents are valid OpenAPI 3.1, have every endpoint of the service, and can be made clients from: every
