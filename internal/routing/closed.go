@@ -30,8 +30,8 @@ func (c *closed) leaf(m *metric, number uint32, b *leafBuilder) *leaf {
 	return l
 }
 
-// without returns the metric without the roads that meet some polygons. It is for one request. spend is told of the work,
-// and its error is returned.
+// without returns the metric without the roads that meet some polygons. It is for one request. spend is told of the
+// work, and its error is returned.
 func (m *metric) without(polygons orb.MultiPolygon, spend func(work int64) error) (*metric, error) {
 	c := &closed{edges: map[uint32]bool{}, leaves: map[uint32]*leaf{}}
 	for level := range c.cells {
