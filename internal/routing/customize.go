@@ -108,13 +108,9 @@ func (c *customizer) cell(level, cell int) {
 	}
 	l := c.builder.build(c.o, uint32(cell), c.model, nil)
 	for i, entry := range l.entries {
-		if lengths == nil {
-			c.local.spread(l, entry)
-		} else {
-			c.local.reset(len(l.states))
-			c.local.relax(entry, noState, 0)
-			c.local.run(l)
-		}
+		c.local.reset(len(l.states))
+		c.local.relax(entry, noState, 0)
+		c.local.run(l)
 		for k, exit := range l.exits {
 			at := i*len(b.exits) + k
 			if costs[at] = c.local.costs[exit]; costs[at] != noWay && lengths != nil {
