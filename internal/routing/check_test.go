@@ -162,7 +162,7 @@ func RunBenchmarks(b *testing.B, f *region.File) {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				s := &w.search
-				s.bound, s.lengths = noWay, full
+				s.bound = noWay
 				if err := s.fill(&w.buckets, places[:100]); err != nil {
 					b.Fatal(err)
 				}

@@ -111,38 +111,31 @@ type closedMatrices struct {
 	c *closed
 }
 
-func (m closedMatrices) row(to []Cost, cell, entry, exits int) []Cost {
+func (m closedMatrices) row(b *buffer, cell, entry, exits int) (costs, lengths []uint32) {
+	costs, lengths = m.source.row(b, cell, entry, exits)
 	if cell >= m.m.NumLeaves() || !m.c.cells[0][uint32(cell)] {
-		return m.source.row(to, cell, entry, exits)
+		return costs, lengths
 	}
 	l := m.c.leaf(m.m, uint32(cell), new(leafBuilder))
 	t := l.treeFrom(entry, &m.c.local)
-	for _, exit := range l.exits {
-		to = append(to, t.costs[exit])
+	costs, lengths = make([]uint32, exits), slices.Clone(lengths)
+	for k, exit := range l.exits {
+		if costs[k] = t.costs[exit]; lengths != nil {
+			lengths[k] = l.lengthTo(t.before, exit, 0)
+		}
 	}
-	return to
+	return costs, lengths
 }
 
-func (m closedMatrices) column(to []Cost, cell, exit, entries, exits int) []Cost {
+func (m closedMatrices) column(b *buffer, cell, exit, entries, exits int) (costs, lengths []uint32) {
 	if cell >= m.m.NumLeaves() || !m.c.cells[0][uint32(cell)] {
-		return m.source.column(to, cell, exit, entries, exits)
+		return m.source.column(b, cell, exit, entries, exits)
 	}
 	for entry := range entries {
-		to = append(to, m.row(nil, cell, entry, exits)[exit])
+		c, l := m.row(b, cell, entry, exits)
+		if costs = append(costs, c[exit]); l != nil {
+			lengths = append(lengths, l[exit])
+		}
 	}
-	return to
-}
-
-func (m closedMatrices) lengthsOf(cell, entry, exits int) []uint32 {
-	lengths := m.source.lengthsOf(cell, entry, exits)
-	if lengths == nil || cell >= m.m.NumLeaves() || !m.c.cells[0][uint32(cell)] {
-		return lengths
-	}
-	l := m.c.leaf(m.m, uint32(cell), new(leafBuilder))
-	t := l.treeFrom(entry, &m.c.local)
-	lengths = slices.Clone(lengths)
-	for k, exit := range l.exits {
-		lengths[k] = l.lengthTo(t.before, exit, 0)
-	}
-	return lengths
+	return costs, lengths
 }

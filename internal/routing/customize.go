@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"math/bits"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -132,56 +133,58 @@ func (c *leaf) lengthTo(before []uint32, at, millimetres uint32) uint32 {
 // centimetres rounds millimetres. A route may be longer than a uint32 has millimetres.
 func centimetres(millimetres uint64) uint32 { return uint32((millimetres + 5) / 10) }
 
-// source gives the matrices of a metric.
+// source gives the matrices of a metric. What it returns is valid until the buffer is used again.
 type source interface {
-	// row appends the costs from an entry of a cell, which has exits, to each of these.
-	row(to []Cost, cell, entry, exits int) []Cost
-	// column appends the costs to an exit of a cell from each of its entries.
-	column(to []Cost, cell, exit, entries, exits int) []Cost
-	// lengthsOf returns the lengths of a row, or nil if they are not known.
-	lengthsOf(cell, entry, exits int) []uint32
+	// row returns the costs from an entry of a cell to each of its exits, and the lengths of these routes if they are
+	// known.
+	row(b *buffer, cell, entry, exits int) (costs, lengths []uint32)
+	// column returns the same from each entry of a cell to an exit.
+	column(b *buffer, cell, exit, entries, exits int) (costs, lengths []uint32)
 }
+
+type buffer struct{ costs, lengths []uint32 }
 
 // fullMatrices are matrices in memory.
 type fullMatrices struct{ *Matrices }
 
-func (m fullMatrices) row(_ []Cost, cell, entry, exits int) []Cost {
+func (m fullMatrices) row(_ *buffer, cell, entry, exits int) (costs, lengths []uint32) {
 	at := m.first[cell] + uint64(entry*exits)
-	return m.costs[at : at+uint64(exits)]
+	if m.lengths != nil {
+		lengths = m.lengths[at : at+uint64(exits)]
+	}
+	return m.costs[at : at+uint64(exits)], lengths
 }
 
-func (m fullMatrices) column(to []Cost, cell, exit, entries, exits int) []Cost {
-	for i, at := 0, m.first[cell]+uint64(exit); i < entries; i, at = i+1, at+uint64(exits) {
-		to = append(to, m.costs[at])
+func (m fullMatrices) column(b *buffer, cell, exit, entries, exits int) (costs, lengths []uint32) {
+	b.costs, b.lengths = b.costs[:0], b.lengths[:0]
+	for at := m.first[cell] + uint64(exit); len(b.costs) < entries; at += uint64(exits) {
+		if b.costs = append(b.costs, m.costs[at]); m.lengths != nil {
+			b.lengths = append(b.lengths, m.lengths[at])
+		}
 	}
-	return to
-}
-
-func (m fullMatrices) lengthsOf(cell, entry, exits int) []uint32 {
-	if m.lengths == nil {
-		return nil
-	}
-	at := m.first[cell] + uint64(entry*exits)
-	return m.lengths[at : at+uint64(exits)]
+	return b.costs, b.lengths
 }
 
 // storedMatrices are the matrices of the region file.
 type storedMatrices struct{ *Overlay }
 
-func (m storedMatrices) row(to []Cost, cell, entry, exits int) []Cost {
-	matrix, width := m.matrix(cell, (entry+1)*exits)
-	for i := entry * exits; i < (entry+1)*exits; i++ {
-		to = append(to, element(matrix, width, i))
-	}
-	return to
+func (m storedMatrices) row(b *buffer, cell, entry, exits int) (costs, lengths []uint32) {
+	return m.read(b, cell, entry*exits, (entry+1)*exits, 1), nil
 }
 
-func (m storedMatrices) column(to []Cost, cell, exit, entries, exits int) []Cost {
-	matrix, width := m.matrix(cell, entries*exits)
-	for i := exit; i < entries*exits; i += exits {
-		to = append(to, element(matrix, width, i))
+func (m storedMatrices) column(b *buffer, cell, exit, entries, exits int) (costs, lengths []uint32) {
+	return m.read(b, cell, exit, entries*exits, exits), nil
+}
+
+// read returns every step-th element of a matrix from one index to another.
+func (m storedMatrices) read(b *buffer, cell, from, to, step int) []Cost {
+	matrix, width := m.matrix(cell, to)
+	costs := b.costs[:0]
+	for i := from; i < to; i += step {
+		costs = append(costs, element(matrix, width, i))
 	}
-	return to
+	b.costs = costs
+	return costs
 }
 
 // matrix returns the first n elements of the matrix of a cell, and how many bits each of them has.
@@ -200,8 +203,6 @@ func element(matrix []byte, width, i int) Cost {
 	}
 	return noWay
 }
-
-func (storedMatrices) lengthsOf(int, int, int) []uint32 { return nil }
 
 // Pack appends the matrix of a cell as the region file stores it, and returns how many bits its elements have.
 func Pack(matrix []byte, costs []Cost) (_ []byte, width int) {
@@ -230,7 +231,7 @@ func Pack(matrix []byte, costs []Cost) (_ []byte, width int) {
 type inner struct {
 	labels labels
 	heap   heap.Heap[Cost, uint32]
-	buffer []Cost
+	buffer buffer
 }
 
 // run finds the fastest routes from the beginning of an entry to the exits of a cell, or only to one exit.
@@ -253,9 +254,8 @@ func (s *inner) run(o *Overlay, m source, level, cell int, entry, exit uint32) {
 		below := o.cellOf(level-1, head)
 		b := o.borderOf(below)
 		row := indexOf(b.entries, e.Value)
-		lengths := m.lengthsOf(below, row, len(b.exits))
-		s.buffer = m.row(s.buffer[:0], below, row, len(b.exits))
-		for k, cost := range s.buffer {
+		costs, lengths := m.row(&s.buffer, below, row, len(b.exits))
+		for k, cost := range costs {
 			if cost == noWay {
 				continue
 			}
@@ -279,48 +279,46 @@ type label struct {
 	settled bool
 }
 
-const (
-	pageBits = 4
-	pageSize = 1 << pageBits
-)
+const pageSize = 16
 
 // labels are labels by boundary arc, in pages that are made when they are used: a search visits few parts of a country.
 type labels struct {
-	number  []uint32 // of each page, from 1 on; 0 if it is not used
-	pages   []*[pageSize]label
+	first   []uint32 // where each page begins in all; 0 if it is not used
+	all     []label
 	touched []uint32
 }
 
-// at returns the label of a boundary arc. It is valid until reset.
+// at returns the label of a boundary arc. It is valid until the next call.
 func (l *labels) at(arc uint32) *label {
-	n := l.number[arc>>pageBits]
-	if n == 0 {
-		n = l.add(arc >> pageBits)
+	if first := l.first[arc/pageSize]; first != 0 {
+		return &l.all[first+arc%pageSize]
 	}
-	return &l.pages[n-1][arc&(pageSize-1)]
+	return l.add(arc)
 }
 
-func (l *labels) add(page uint32) uint32 {
+func (l *labels) add(arc uint32) *label {
+	page := arc / pageSize
 	l.touched = append(l.touched, page)
-	n := uint32(len(l.touched))
-	l.number[page] = n
-	if int(n) > len(l.pages) {
-		l.pages = append(l.pages, new([pageSize]label))
+	first := len(l.touched) * pageSize
+	l.all = slices.Grow(l.all[:first], pageSize)[:first+pageSize]
+	for i := range pageSize {
+		l.all[first+i] = label{cost: noWay}
 	}
-	for i := range l.pages[n-1] {
-		l.pages[n-1][i] = label{cost: noWay}
-	}
-	return n
+	l.first[page] = uint32(first)
+	return &l.all[uint32(first)+arc%pageSize]
 }
 
 // reset forgets all labels. There are arcs boundary arcs.
 func (l *labels) reset(arcs int) {
 	for _, page := range l.touched {
-		l.number[page] = 0
+		l.first[page] = 0
 	}
 	l.touched = l.touched[:0]
-	if pages := (arcs + pageSize - 1) / pageSize; pages > len(l.number) {
-		l.number = make([]uint32, pages)
+	if pages := (arcs + pageSize - 1) / pageSize; pages > len(l.first) {
+		l.first = make([]uint32, pages)
+	}
+	if len(l.all) == 0 {
+		l.all = make([]label, pageSize) // no page begins at 0
 	}
 }
 

@@ -39,20 +39,20 @@ func CheckStored(t *testing.T, f *region.File, mode region.Modes) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, ways := fullMatrices{again}, 0
+	want, ways, b := fullMatrices{again}, 0, new(buffer)
 	for cell := range m.first[Levels] {
-		b := m.borderOf(cell)
-		entries, exits := len(b.entries), len(b.exits)
+		border := m.borderOf(cell)
+		entries, exits := len(border.entries), len(border.exits)
 		for i := range entries {
-			row := want.row(nil, cell, i, exits)
-			if got := m.matrices.row(nil, cell, i, exits); !slices.Equal(got, row) {
+			row, _ := want.row(nil, cell, i, exits)
+			if got, _ := m.matrices.row(b, cell, i, exits); !slices.Equal(got, row) {
 				t.Fatalf("mode %d, cell %d: row %d is %v, want %v", mode, cell, i, got, row)
 			}
 			ways += exits
 		}
 		for k := range exits {
-			column := want.column(nil, cell, k, entries, exits)
-			if got := m.matrices.column(nil, cell, k, entries, exits); !slices.Equal(got, column) {
+			column, _ := want.column(new(buffer), cell, k, entries, exits)
+			if got, _ := m.matrices.column(b, cell, k, entries, exits); !slices.Equal(got, column) {
 				t.Fatalf("mode %d, cell %d: column %d is %v, want %v", mode, cell, k, got, column)
 			}
 		}

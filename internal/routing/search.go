@@ -55,7 +55,7 @@ type half struct {
 	local   []local
 	labels  labels
 	heap    heap.Heap[Cost, uint32]
-	buffer  []Cost
+	buffer  buffer
 	arcs    []uint32 // that have been settled, if keep is set
 	keep    bool
 }
@@ -89,7 +89,6 @@ type Search struct {
 	meter          Meter
 	work           int64
 	bound          Cost // of costs that matter
-	lengths        bool // whether lengths are wanted, which the metric has to know
 }
 
 // meterStep is the work between two calls of the meter.
@@ -194,41 +193,33 @@ func (s *Search) settle(h, other *half) (arc uint32) {
 	if h.keep {
 		h.arcs = append(h.arcs, e.Value)
 	}
-	b := s.m.boundary.At(int(e.Value))
-	leaf := b.To
+	behind := s.m.boundary.At(int(e.Value))
+	leaf := behind.To
 	if h.reverse {
-		leaf = b.From
+		leaf = behind.From
 	}
 	cell := s.m.cellOf(s.passed(leaf, h, other), leaf)
-	border := s.m.borderOf(cell)
-	exits := len(border.exits)
+	b := s.m.borderOf(cell)
+	var arcs, costs, lengths []uint32
 	if h.reverse {
-		at := indexOf(border.exits, e.Value)
-		h.buffer = s.m.matrices.column(h.buffer[:0], cell, at, len(border.entries), exits)
-		for k, cost := range h.buffer {
-			if cost != noWay && from.cost+cost < s.bound {
-				length := from.length
-				if s.lengths {
-					length += s.m.matrices.lengthsOf(cell, k, exits)[at]
-				}
-				h.reach(border.entries[k], e.Value, from.cost+cost, length)
-			}
+		arcs = b.entries
+		costs, lengths = s.m.matrices.column(&h.buffer, cell, indexOf(b.exits, e.Value), len(b.entries), len(b.exits))
+	} else {
+		arcs = b.exits
+		costs, lengths = s.m.matrices.row(&h.buffer, cell, indexOf(b.entries, e.Value), len(b.exits))
+	}
+	limit := s.bound - min(from.cost, s.bound)
+	for k, cost := range costs {
+		if cost >= limit {
+			continue
 		}
-		return e.Value
-	}
-	at := indexOf(border.entries, e.Value)
-	h.buffer = s.m.matrices.row(h.buffer[:0], cell, at, exits)
-	var lengths []uint32
-	if s.lengths {
-		lengths = s.m.matrices.lengthsOf(cell, at, exits)
-	}
-	for k, cost := range h.buffer {
-		if cost != noWay && from.cost+cost < s.bound {
-			length := from.length
-			if lengths != nil {
-				length += lengths[k]
+		cost += from.cost
+		if l := h.labels.at(arcs[k]); cost < l.cost {
+			l.cost, l.before = cost, e.Value
+			if len(lengths) > 0 {
+				l.length = from.length + lengths[k]
 			}
-			h.reach(border.exits[k], e.Value, from.cost+cost, length)
+			h.heap.Push(cost, arcs[k])
 		}
 	}
 	return e.Value
@@ -250,7 +241,7 @@ func (s *Search) run(origins, targets []end) (found, error) { return s.runPast(o
 // runPast is run, and goes on until the halves have settled all that is on routes that cost up to factor times as much.
 func (s *Search) runPast(origins, targets []end, factor float64) (found, error) {
 	best := found{cost: noWay, arc: noState}
-	s.bound, s.lengths = noWay, false
+	s.bound = noWay
 	f, b := &s.origin, &s.target
 	if err := cmp.Or(s.begin(f, false, origins), s.begin(b, true, targets)); err != nil {
 		return best, err

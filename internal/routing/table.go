@@ -44,7 +44,7 @@ func (w *worker) table(m *metric, req *TableRequest) (*Table, error) {
 	sources, targets := places[:len(req.Sources)], places[len(req.Sources):]
 	t := &Table{Sources: snappedAll(m, sources), Destinations: snappedAll(m, targets)}
 	s, b := &w.search, &w.buckets
-	s.bound, s.lengths = noWay, req.Distances
+	s.bound = noWay
 	if err := s.fill(b, targets); err != nil {
 		return nil, err
 	}
