@@ -208,6 +208,8 @@ func (w *world) testDirections(t *testing.T) {
 	after := tab.Text("#route-list")
 	tab.Go(w.URL + "/playground/?again" + fragment)
 	tab.Wait("the same route", fmt.Sprintf(`document.getElementById("route-list")?.textContent === %q`, after))
+	tab.Click("#route-avoid input[value=motorway]")
+	tab.Wait("a route without motorways", `document.getElementById("route-message").textContent.startsWith("The route takes")`)
 	tab.Click("#reach")
 	tab.Wait("areas", `document.getElementById("route-message").textContent.startsWith("Reachable")`)
 	w.finish(tab)

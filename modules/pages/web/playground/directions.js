@@ -1,5 +1,6 @@
 // Directions: stops on the map, routes between them, and what can be reached from the first one.
 import { byId, on, el, say, copyButton, download } from "./shared/dom.js";
+import { readJSON } from "./shared/session.js";
 import { metres, outside } from "./place.js";
 
 const looks = {
@@ -97,7 +98,13 @@ export function directionsPart(map, session, settings, curl) {
     const { signal } = asked = new AbortController();
     say(message, "Asking…", "busy");
     try {
-      return await session.json(to, { signal });
+      for (;;) {
+        const answer = await session.reach(to, { signal });
+        const wait = answer.status === 503 && answer.headers.get("Retry-After");
+        if (!wait) return await readJSON(answer);
+        say(message, "The server is preparing such routes. This takes a while the first time.", "busy");
+        await new Promise((done) => setTimeout(done, 1000 * wait));
+      }
     } catch (error) {
       if (error.name === "AbortError") return null;
       const far = stops.map((stop, i) => outside(map, stop, `Stop ${i + 1}`)).find(Boolean);
