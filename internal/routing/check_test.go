@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/paulmach/orb"
 
@@ -48,38 +49,73 @@ func (w *worker) randomPlace(m *metric, edges []uint32, r *rand.Rand) place {
 	}
 }
 
-// CheckPairs checks that routes between random places cost what Dijkstra's algorithm finds, and that unpacked paths cost
-// what the search says.
+// onSame returns places on the edge of a place: anywhere, and a metre to both sides.
+func (w *worker) onSame(m *metric, p *place, r *rand.Rand) (same []place) {
+	length, at := m.Graph.Edge(p.edge).Length, At(p.point)
+	here := uint32(math.Round(p.offset * 1000))
+	for _, offset := range []uint32{uint32(r.Float64() * float64(length)), here, min(here+1000, length), max(here, 1000) - 1000} {
+		if other, ok := w.place(m, &at, roadgraph.Hit{Edge: p.edge, Offset: offset}); ok {
+			same = append(same, other)
+		}
+	}
+	return same
+}
+
+// CheckPairs checks that routes from n random places to n others, and to some on the same road, cost what Dijkstra's
+// algorithm finds, that a matrix says the same, and that unpacked paths cost what the search says.
 func CheckPairs(t *testing.T, f *region.File, mode region.Modes, n int) {
 	t.Helper()
 	m := stored(t, f, mode)
 	r := rand.New(rand.NewPCG(1, 2))
 	edges := slices.Collect(m.Graph.Edges())
 	ref := newReference(m.Overlay, m.cache.model)
-	w := &worker{}
-	w.search.m = m
-	for range n {
-		from, to := w.randomPlace(m, edges, r), w.randomPlace(m, edges, r)
-		if r.IntN(8) == 0 {
-			at := At(from.point)
-			if p, ok := w.place(m, &at, roadgraph.Hit{Edge: from.edge,
-				Offset: uint32(r.Float64() * float64(m.Graph.Edge(from.edge).Length))}); ok {
-				to = p
-			}
-		}
-		want := ref.between(from.from, to.to)
-		f, err := w.search.run(from.from, to.to)
-		if err != nil {
+	w, matrix := &worker{}, &worker{}
+	w.search.m, matrix.search.m = m, m
+	origins, targets := make([]place, n), make([]place, n)
+	for i := range n {
+		origins[i], targets[i] = w.randomPlace(m, edges, r), w.randomPlace(m, edges, r)
+		targets = append(targets, w.onSame(m, &origins[i], r)...)
+	}
+	matrix.search.bound = noWay
+	if err := matrix.search.fill(&matrix.buckets, targets); err != nil {
+		t.Fatal(err)
+	}
+	pairs, routes := 0, 0
+	for i := range origins {
+		from := &origins[i]
+		costs, lengths := slices.Repeat([]Cost{noWay}, len(targets)), make([]uint32, len(targets))
+		if err := matrix.search.collect(&matrix.buckets, from, targets, costs, lengths); err != nil {
 			t.Fatal(err)
 		}
-		if f.cost != want {
-			t.Fatalf("from edge %d at %v to edge %d at %v: the route costs %d, Dijkstra's %d", from.edge, from.offset, to.edge,
-				to.offset, f.cost, want)
+		ref.run(from.from)
+		for k := range targets {
+			to := &targets[k]
+			want := ref.to(from.from, to.to)
+			if costs[k] != want {
+				t.Fatalf("from edge %d at %v to edge %d at %v: the matrix has %d, Dijkstra's algorithm %d", from.edge, from.offset,
+					to.edge, to.offset, costs[k], want)
+			}
+			if k >= n && to.edge != from.edge { // on the road of another origin
+				continue
+			}
+			pairs++
+			f, err := w.search.run(from.from, to.to)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.cost != want {
+				t.Fatalf("from edge %d at %v to edge %d at %v: the route costs %d, Dijkstra's %d", from.edge, from.offset, to.edge,
+					to.offset, f.cost, want)
+			}
+			if f.cost != noWay {
+				routes++
+				w.search.unpack(f, &w.path)
+				checkPath(t, ref, &w.path)
+			}
 		}
-		if f.cost != noWay {
-			w.search.unpack(f, &w.path)
-			checkPath(t, ref, &w.path)
-		}
+	}
+	if t.Logf("%d pairs, %d routes, a matrix of %d × %d", pairs, routes, n, len(targets)); routes < n {
+		t.Errorf("only %d of %d pairs have routes", routes, pairs)
 	}
 }
 
@@ -95,12 +131,12 @@ func checkPath(t *testing.T, ref *reference, p *path) {
 			cost += ref.arc(p.states[i])
 		}
 		allowed := false
-		ref.turnsOf(p.states[i], func(to uint32, turn Cost) {
-			if to == p.states[i+1] {
+		for _, turn := range ref.turnsOf(p.states[i]) {
+			if turn.to == p.states[i+1] {
 				allowed = true
-				cost += turn
+				cost += turn.cost
 			}
-		})
+		}
 		if !allowed {
 			t.Fatalf("the turn from state %d to %d is not allowed", p.states[i], p.states[i+1])
 		}
@@ -241,8 +277,18 @@ func customized(tb testing.TB, f *region.File, mode region.Modes) *metric {
 	return newMetric(m.Overlay, fullMatrices{costs}, m.cache.model)
 }
 
+// patiently asks until costs have been customized, as clients do.
+func patiently[T any](ask func() (T, error)) (T, error) {
+	for end := time.Now().Add(time.Minute); ; {
+		got, err := ask()
+		if _, early := errors.AsType[*NotReadyError](err); !early || time.Now().After(end) {
+			return got, err
+		}
+	}
+}
+
 // CheckAnswers checks answers of the engine for random places: routes equal matrices, distances are the lengths of lines,
-// and waypoints are points of them.
+// and waypoints are points of them. Of routes that cost the same, a matrix may have another one: 1 of 1000.
 func CheckAnswers(t *testing.T, f *region.File, n int) {
 	t.Helper()
 	g, err := roadgraph.Open(f)
@@ -257,10 +303,13 @@ func CheckAnswers(t *testing.T, f *region.File, n int) {
 		p := g.At(edges[r.IntN(len(edges))], 0)
 		places[i] = At(orb.Point{p[0] + (r.Float64()-0.5)*0.001, p[1] + (r.Float64()-0.5)*0.001})
 	}
-	table, err := e.Table(t.Context(), &TableRequest{Sources: places, Destinations: places, Durations: true, Distances: true})
+	table, err := patiently(func() (*Table, error) {
+		return e.Table(t.Context(), &TableRequest{Sources: places, Destinations: places, Durations: true, Distances: true})
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	ties := 0
 	for i := range places {
 		for k := range places {
 			result, err := e.Route(t.Context(), &Request{Waypoints: []Waypoint{places[i], places[k]}, Annotations: true})
@@ -274,7 +323,12 @@ func CheckAnswers(t *testing.T, f *region.File, n int) {
 				t.Fatal(err)
 			}
 			route := &result.Routes[0]
-			if math.Abs(route.Duration-table.Durations[i][k]) > 0.05 || math.Abs(route.Distance-table.Distances[i][k]) > 0.5 {
+			same := math.Abs(route.Duration-table.Durations[i][k]) <= 0.05
+			far := math.Abs(route.Distance-table.Distances[i][k]) > 0.5
+			if same && far {
+				ties++
+			}
+			if !same || far && ties > n*n/1000 {
 				t.Errorf("%d to %d: %v s, %v m, in the matrix %v s, %v m", i, k, route.Duration, route.Distance,
 					table.Durations[i][k], table.Distances[i][k])
 			}
@@ -294,12 +348,13 @@ func CheckAnswers(t *testing.T, f *region.File, n int) {
 	}
 }
 
-// CheckClosed checks routes that avoid areas: they are those of Dijkstra's algorithm without the roads in it.
+// CheckClosed checks routes that avoid n areas: they are those of Dijkstra's algorithm without the roads in it.
 func CheckClosed(t *testing.T, f *region.File, n int) {
 	t.Helper()
 	whole := stored(t, f, region.Car)
 	r := rand.New(rand.NewPCG(9, 10))
 	edges := slices.Collect(whole.Graph.Edges())
+	ref := newReference(whole.Overlay, whole.cache.model)
 	w := &worker{}
 	for range n {
 		at := whole.Graph.At(edges[r.IntN(len(edges))], 0)
@@ -309,20 +364,22 @@ func CheckClosed(t *testing.T, f *region.File, n int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ref := newReference(m.Overlay, m.cache.model)
-		ref.closed = m.closed.edges
-		w.search.m = m
-		from, to := w.randomPlace(m, edges, r), w.randomPlace(m, edges, r)
-		found, err := w.search.run(from.from, to.to)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if want := ref.between(from.from, to.to); found.cost != want {
-			t.Fatalf("from edge %d to %d without %d edges: %d, Dijkstra's %d", from.edge, to.edge, len(ref.closed), found.cost, want)
-		}
-		if found.cost != noWay {
-			w.search.unpack(found, &w.path)
-			checkPath(t, ref, &w.path)
+		ref.closed, w.search.m = m.closed.edges, m
+		from := w.randomPlace(m, edges, r)
+		ref.run(from.from)
+		for range 10 {
+			to := w.randomPlace(m, edges, r)
+			found, err := w.search.run(from.from, to.to)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := ref.to(from.from, to.to); found.cost != want {
+				t.Fatalf("from edge %d to %d without %d edges: %d, Dijkstra's %d", from.edge, to.edge, len(ref.closed), found.cost, want)
+			}
+			if found.cost != noWay {
+				w.search.unpack(found, &w.path)
+				checkPath(t, ref, &w.path)
+			}
 		}
 	}
 }

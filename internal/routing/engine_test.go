@@ -1,28 +1,64 @@
 package routing_test
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/routing"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 )
 
 // modes are all modes of travel.
 var modes = [...]region.Modes{region.Car, region.Bicycle, region.Foot}
 
-// TestDelaware: routes in Delaware are those of Dijkstra's algorithm.
-func TestDelaware(t *testing.T) {
-	for _, mode := range modes {
-		routing.CheckPairs(t, roadgraphtest.DelawareFile(t), mode, 12)
+// few returns how many of n cases a test checks: a seventh with -short, and fewer under the race detector, which makes
+// searches ten times slower.
+func few(n int) int {
+	switch {
+	case testkit.RaceDetector:
+		return max(n/60, 1)
+	case testing.Short():
+		return max(n/7, 1)
 	}
+	return n
+}
+
+// extracts calls check with Delaware and, unless tests are to be short, with the extracts in MAPS_BENCH_DATA.
+func extracts(t *testing.T, check func(t *testing.T, f *region.File)) {
+	t.Helper()
+	t.Run("delaware", func(t *testing.T) { check(t, roadgraphtest.DelawareFile(t)) })
+	more, err := filepath.Glob(filepath.Join(os.Getenv("MAPS_BENCH_DATA"), "*.osm.pbf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if os.Getenv("MAPS_BENCH_DATA") == "" || testkit.Little() {
+		return
+	}
+	for _, path := range more {
+		t.Run(filepath.Base(path), func(t *testing.T) { check(t, roadgraphtest.CompileExtract(t, path)) })
+	}
+}
+
+// TestPairs: routes are those of Dijkstra's algorithm.
+func TestPairs(t *testing.T) {
+	extracts(t, func(t *testing.T, f *region.File) {
+		for _, mode := range modes {
+			routing.CheckPairs(t, f, mode, few(100))
+		}
+	})
 }
 
 // TestStored: the matrices in the file are those of the usual model.
 func TestStored(t *testing.T) {
 	for _, mode := range modes {
+		if testkit.RaceDetector && mode != region.Car {
+			continue
+		}
 		routing.CheckStored(t, roadgraphtest.DelawareFile(t), mode)
 	}
 }
@@ -31,10 +67,14 @@ func BenchmarkDelaware(b *testing.B) { routing.RunBenchmarks(b, roadgraphtest.De
 
 // TestCities: so are those in cities that are made up, with one-ways, closed nodes and restrictions over ways.
 func TestCities(t *testing.T) {
-	for seed, size := range []int{2, 4, 9, 14, 20, 30} {
-		f := roadgraphtest.Compile(t, &roadgraphtest.City(uint64(seed), size).Data)
+	cities := 20
+	if testkit.RaceDetector {
+		cities = 4
+	}
+	for seed := range cities {
+		f := roadgraphtest.Compile(t, &roadgraphtest.City(uint64(seed), 2+9*seed%37).Data)
 		for _, mode := range modes {
-			routing.CheckPairs(t, f, mode, 200)
+			routing.CheckPairs(t, f, mode, few(56))
 		}
 	}
 }
@@ -47,7 +87,9 @@ func BenchmarkIsochrones(b *testing.B) {
 }
 
 // TestAnswers: routes, matrices and lines say the same.
-func TestAnswers(t *testing.T) { routing.CheckAnswers(t, roadgraphtest.DelawareFile(t), 12) }
+func TestAnswers(t *testing.T) {
+	extracts(t, func(t *testing.T, f *region.File) { routing.CheckAnswers(t, f, max(few(84), 12)) })
+}
 
 // TestAvoidedAreas: routes around areas are the fastest ones.
-func TestAvoidedAreas(t *testing.T) { routing.CheckClosed(t, roadgraphtest.DelawareFile(t), 12) }
+func TestAvoidedAreas(t *testing.T) { routing.CheckClosed(t, roadgraphtest.DelawareFile(t), few(84)) }

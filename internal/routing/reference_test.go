@@ -1,8 +1,6 @@
 package routing
 
 import (
-	"slices"
-
 	"github.com/mapsedge/caddy-maps/internal/base/heap"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
@@ -11,8 +9,8 @@ import (
 type reference struct {
 	o        *Overlay
 	model    *Model
-	costs    map[uint32]Cost // to the beginning of each state
-	before   map[uint32]uint32
+	costs    []Cost           // to the beginning of each state
+	turnsAt  [][]referredTurn // of each state, when it has been reached
 	arcs     map[uint32][2]Cost
 	governed map[uint32][2]bool
 	edges    map[uint32]roadgraph.Edge
@@ -23,8 +21,14 @@ type reference struct {
 	shape    []roadgraph.Point
 }
 
+type referredTurn struct {
+	to   uint32
+	cost Cost
+}
+
 func newReference(o *Overlay, m *Model) *reference {
-	return &reference{o: o, model: m, arcs: map[uint32][2]Cost{}, governed: map[uint32][2]bool{},
+	n := o.Graph.NumStates()
+	return &reference{o: o, model: m, costs: make([]Cost, n), turnsAt: make([][]referredTurn, n), arcs: map[uint32][2]Cost{}, governed: map[uint32][2]bool{},
 		edges: map[uint32]roadgraph.Edge{}}
 }
 
@@ -67,8 +71,11 @@ func (r *reference) left(state uint32) bool {
 	return r.o.leaves.At(int(last)).LeftDriving != 0
 }
 
-// turnsOf calls f for each turn of a state and its cost.
-func (r *reference) turnsOf(state uint32, f func(to uint32, cost Cost)) {
+// turnsOf returns the turns of a state and their costs.
+func (r *reference) turnsOf(state uint32) []referredTurn {
+	if known := r.turnsAt[state]; known != nil {
+		return known
+	}
 	r.turns = r.o.Graph.Turns(state, r.turns[:0])
 	at := Junction{DeadEnd: true, Left: r.left(state), Largest: r.edge(state).Class,
 		Governed: r.governed[r.o.Graph.ArcOf(state)>>1][r.o.Graph.ArcOf(state)&1]}
@@ -76,48 +83,47 @@ func (r *reference) turnsOf(state uint32, f func(to uint32, cost Cost)) {
 		at.DeadEnd = at.DeadEnd && t.Angle == roadgraph.TurningBack
 		at.Largest = min(at.Largest, r.edge(t.To).Class)
 	}
-	for _, t := range slices.Clone(r.turns) {
-		f(t.To, r.model.Turn(t, r.edge(state), r.edge(t.To), at))
+	all := make([]referredTurn, len(r.turns))
+	for i, t := range r.turns {
+		all[i] = referredTurn{t.To, r.model.Turn(t, r.edge(state), r.edge(t.To), at)}
 	}
+	r.turnsAt[state] = all
+	return all
 }
 
-// run searches from origins as far as the network goes, or until all targets are settled.
-func (r *reference) run(from []end, targets []end) {
-	r.costs, r.before, r.heap = map[uint32]Cost{}, map[uint32]uint32{}, r.heap[:0]
-	relax := func(state, before uint32, cost Cost) {
-		if old, ok := r.costs[state]; !ok || cost < old {
-			r.costs[state], r.before[state] = cost, before
+// run searches from origins as far as the network goes.
+func (r *reference) run(from []end) {
+	for i := range r.costs {
+		r.costs[i] = noWay
+	}
+	relax := func(state uint32, cost Cost) {
+		if cost < r.costs[state] {
+			r.costs[state] = cost
 			r.heap.Push(cost, state)
 		}
 	}
 	for _, e := range from {
-		r.turnsOf(e.state, func(to uint32, cost Cost) { relax(to, noState, e.cost+cost) })
+		for _, t := range r.turnsOf(e.state) {
+			relax(t.to, e.cost+t.cost)
+		}
 	}
-	waiting := map[uint32]bool{}
-	for _, t := range targets {
-		waiting[t.state] = true
-	}
-	for len(r.heap) > 0 && (len(waiting) > 0 || targets == nil) {
+	for len(r.heap) > 0 {
 		e := r.heap.Pop()
-		cost := r.costs[e.Value]
-		if e.Key > cost {
+		cost, arc := r.costs[e.Value], r.arc(e.Value)
+		if e.Key > cost || arc == noWay {
 			continue
 		}
-		delete(waiting, e.Value)
-		arc := r.arc(e.Value)
-		if arc == noWay {
-			continue
+		for _, t := range r.turnsOf(e.Value) {
+			relax(t.to, cost+arc+t.cost)
 		}
-		r.turnsOf(e.Value, func(to uint32, turn Cost) { relax(to, e.Value, cost+arc+turn) })
 	}
 }
 
-// between returns the cost of the fastest route between two places.
-func (r *reference) between(from, to []end) Cost {
-	r.run(from, to)
+// to returns the cost of the fastest route from the origins, from which run has searched, to a place.
+func (r *reference) to(from, to []end) Cost {
 	best := noWay
 	for _, t := range to {
-		if cost, ok := r.costs[t.state]; ok {
+		if cost := r.costs[t.state]; cost != noWay {
 			best = min(best, cost+t.cost)
 		}
 		for _, f := range from {

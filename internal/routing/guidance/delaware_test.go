@@ -10,6 +10,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 	"github.com/mapsedge/caddy-maps/internal/routing/guidance"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
 )
 
@@ -35,6 +36,9 @@ func randomPath(g *roadgraph.Graph, edges []uint32, s *roadgraph.Search, random 
 
 // TestDelaware describes random paths of all modes.
 func TestDelaware(t *testing.T) {
+	if testkit.RaceDetector {
+		t.Skip("there is nothing to race here")
+	}
 	f := roadgraphtest.DelawareFile(t)
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, mode := range []guidance.Mode{guidance.Driving, guidance.Cycling, guidance.Walking} {

@@ -24,7 +24,7 @@ const (
 	least = 40.0
 	// width is how far an area extends from its roads: in metres, and in cells if that is more.
 	width, widthCells = 100.0, 1.6
-	// small is the area of rings that are left out, in cells.
+	// small is the area of rings that are left out, unless the origin is in them, in cells.
 	small = 16.0
 	// metre is the length of 1° of latitude.
 	metre = 111_195.0
@@ -32,14 +32,19 @@ const (
 
 // Areas returns one area for each limit: what is near a road that is reached within it. offRoad is the cost of a metre
 // beside the roads. Outer rings are counter-clockwise and inner ones clockwise (RFC 7946). origin lies in each area.
+// Across the antimeridian longitudes go on beyond 180°.
 func Areas(pieces []Piece, origin orb.Point, limits []float64, offRoad float64) []orb.MultiPolygon {
 	pieces = append(pieces, Piece{From: origin, To: origin})
-	r := newRaster(pieces)
+	for i := range pieces {
+		pieces[i].From[0] = beside(pieces[i].From[0], origin[0])
+		pieces[i].To[0] = beside(pieces[i].To[0], origin[0])
+	}
+	r := newRaster(pieces, origin, offRoad)
 	for i := range pieces {
 		r.draw(&pieces[i])
 	}
 	r.spread()
-	values := r.values(offRoad)
+	values := r.values()
 	areas := make([]orb.MultiPolygon, len(limits))
 	for i, limit := range limits {
 		areas[i] = r.area(values, float32(limit), origin)
@@ -47,28 +52,34 @@ func Areas(pieces []Piece, origin orb.Point, limits []float64, offRoad float64) 
 	return areas
 }
 
+// beside returns a longitude that is at most half the Earth away from another one, by whole turns.
+func beside(lon, other float64) float64 { return lon - 360*math.Round((lon-other)/360) }
+
 // raster is the nearest road to each of its points: the distance in metres, and the cost there.
 type raster struct {
 	west, south    float64 // degrees
 	perX, perY     float64 // degrees between two points
 	size, width    float64 // metres between two points, and of the area beside a road
+	offRoad        float32
 	columns, rows  int
 	distance, cost []float32
 }
 
-func newRaster(pieces []Piece) *raster {
+// newRaster returns a raster for pieces. origin is one of its points, so that the smallest areas have it.
+func newRaster(pieces []Piece, origin orb.Point, offRoad float64) *raster {
 	b := orb.Bound{Min: pieces[0].From, Max: pieces[0].From}
 	for i := range pieces {
 		b = b.Extend(pieces[i].From).Extend(pieces[i].To)
 	}
 	shrink := max(math.Cos((b.Min[1]+b.Max[1])/2*math.Pi/180), 0.01)
 	wide, high := (b.Max[0]-b.Min[0])*metre*shrink, (b.Max[1]-b.Min[1])*metre
-	r := &raster{size: max(least, math.Sqrt(wide*high/maxCells), max(wide, high)/maxCells*64)}
+	r := &raster{offRoad: float32(offRoad), size: max(least, math.Sqrt(wide*high/maxCells), max(wide, high)/maxCells*64)}
 	r.width = max(width, widthCells*r.size)
 	margin := math.Ceil(r.width/r.size) + 2
 	r.perX, r.perY = r.size/metre/shrink, r.size/metre
-	r.west, r.south = b.Min[0]-margin*r.perX, b.Min[1]-margin*r.perY
-	r.columns, r.rows = int(wide/r.size+2*margin)+2, int(high/r.size+2*margin)+2
+	r.west = origin[0] - r.perX*(margin+math.Ceil((origin[0]-b.Min[0])/r.perX))
+	r.south = origin[1] - r.perY*(margin+math.Ceil((origin[1]-b.Min[1])/r.perY))
+	r.columns, r.rows = int(wide/r.size+2*margin)+3, int(high/r.size+2*margin)+3
 	r.distance, r.cost = make([]float32, r.columns*r.rows), make([]float32, r.columns*r.rows)
 	for i := range r.distance {
 		r.distance[i] = math.MaxFloat32
@@ -88,7 +99,7 @@ func (r *raster) draw(p *Piece) {
 		cx, cy := int(px+0.5), int(py+0.5)
 		k := cy*r.columns + cx
 		d := float32(math.Hypot(px-float64(cx), py-float64(cy)) * r.size)
-		if r.distance[k] == math.MaxFloat32 || cost < r.cost[k] {
+		if r.distance[k] == math.MaxFloat32 || cost+d*r.offRoad < r.cost[k]+r.distance[k]*r.offRoad {
 			r.distance[k], r.cost[k] = d, cost
 		}
 	}
@@ -123,13 +134,13 @@ func (r *raster) spread() {
 }
 
 // values returns the cost of each point, infinite far from roads and at the edge of the raster.
-func (r *raster) values(offRoad float64) []float32 {
+func (r *raster) values() []float32 {
 	values := make([]float32, len(r.cost))
 	for k := range values {
 		x, y := k%r.columns, k/r.columns
 		values[k] = float32(math.Inf(1))
 		if float64(r.distance[k]) <= r.width && x > 0 && y > 0 && x < r.columns-1 && y < r.rows-1 {
-			values[k] = r.cost[k] + r.distance[k]*float32(offRoad)
+			values[k] = r.cost[k] + r.distance[k]*r.offRoad
 		}
 	}
 	return values
@@ -193,9 +204,10 @@ func (r *raster) area(values []float32, limit float32, origin orb.Point) orb.Mul
 		ring = append(ring, ring[0])
 		size := planar.Area(ring) / (r.perX * r.perY) // positive if it is counter-clockwise
 		switch {
-		case size > 0 && (size >= small || planar.RingContains(ring, origin)):
+		case math.Abs(size) < small && !planar.RingContains(ring, origin):
+		case size > 0:
 			outer = append(outer, ring)
-		case size <= -small:
+		default:
 			inner = append(inner, ring)
 		}
 	}

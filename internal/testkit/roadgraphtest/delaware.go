@@ -36,6 +36,14 @@ func CompileDelaware(tb testing.TB, memory int64) *region.File {
 	return compiled(tb, writeDelaware, memory)
 }
 
+// CompileExtract compiles the roads of an extract.
+func CompileExtract(tb testing.TB, path string) *region.File {
+	tb.Helper()
+	return compiled(tb, func(ctx context.Context, w *region.Writer, dir *scratch.Dir) error {
+		return writeExtract(ctx, w, dir, path)
+	}, memory)
+}
+
 // DelawareFile is a region file with only the roads of Delaware. All tests of a package share it.
 func DelawareFile(tb testing.TB) *region.File {
 	tb.Helper()

@@ -2,7 +2,6 @@ package roadgraphtest
 
 import (
 	"cmp"
-	"context"
 	"encoding/xml"
 	"fmt"
 	"math"
@@ -14,7 +13,6 @@ import (
 	"github.com/paulmach/orb"
 	"github.com/paulmach/osm"
 
-	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 )
@@ -43,9 +41,7 @@ type Drawn struct {
 func (s Sketch) Draw(tb testing.TB) *Drawn {
 	tb.Helper()
 	path, places := s.Write(tb)
-	f := compiled(tb, func(ctx context.Context, w *region.Writer, dir *scratch.Dir) error {
-		return writeExtract(ctx, w, dir, path)
-	}, memory)
+	f := CompileExtract(tb, path)
 	return &Drawn{Open(tb, f, region.Car), f, places}
 }
 

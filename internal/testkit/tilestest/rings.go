@@ -2,6 +2,9 @@ package tilestest
 
 import (
 	"fmt"
+	"math"
+
+	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/tiles/clip"
@@ -48,6 +51,47 @@ func CheckRings(polygons []clip.Polygon) error {
 		}
 	}
 	return nil
+}
+
+// CheckArea is CheckRings for an area in degrees, to 1e-7°: as in RFC 7946 its rings are closed, outer ones
+// counter-clockwise.
+func CheckArea(area orb.MultiPolygon) error {
+	for i, p := range area {
+		for k, ring := range p {
+			if len(ring) < 4 || !ring.Closed() {
+				return fmt.Errorf("ring %d of polygon %d, of %d positions, is not closed", k, i, len(ring))
+			}
+		}
+	}
+	return CheckRings(gridded(area))
+}
+
+// CheckNested returns which position of an area in degrees is not in another one, to 1e-7°.
+func CheckNested(inner, outer orb.MultiPolygon) error {
+	rings := Rings(gridded(outer))
+	for _, ring := range Rings(gridded(inner)) {
+		for _, p := range ring {
+			if !RingHolds(rings, p) && !NearRing(rings, p, 2) {
+				return fmt.Errorf("%v is not in the greater area", p)
+			}
+		}
+	}
+	return nil
+}
+
+// gridded returns the polygons of an area in degrees with integer coordinates, which grow to the north and the east.
+func gridded(area orb.MultiPolygon) []clip.Polygon {
+	polygons := make([]clip.Polygon, len(area))
+	for i, p := range area {
+		for _, ring := range p {
+			r := make(clip.Ring, len(ring)-1)
+			for k := range r {
+				r[k] = geo.Projected{X: int32(math.Round(ring[k][0] * 1e7)), Y: int32(math.Round(ring[k][1] * 1e7))}
+			}
+			polygons[i] = append(polygons[i], r)
+		}
+	}
+	return polygons
 }
 
 type edge struct {
