@@ -52,6 +52,9 @@ type Start struct {
 	// The path of `maps_match` on this site. Default: none, the page does not show it.
 	Matching string `json:"matching,omitempty"`
 
+	// The path of routes by `maps_route` on this site, which ends in `/route`. Default: none, the page does not show it.
+	Routing string `json:"routing,omitempty"`
+
 	// The path of `maps_reverse_geocode` on this site. Default: none, the page does not show it.
 	Geocoding string `json:"geocoding,omitempty"`
 
@@ -75,7 +78,8 @@ func (s *Start) parts() []part {
 	return []part{
 		{"playground", defaultPlaygroundPrefix, &s.Playground}, {"console", defaultConsolePrefix, &s.Console},
 		{"docs", defaultDocsPrefix, &s.Docs}, {"tokens", defaultTokens, &s.Tokens}, {"tiles", defaultTiles, &s.Tiles},
-		{"matching", defaultMatching, &s.Matching}, {"geocoding", defaultGeocoding, &s.Geocoding},
+		{"matching", defaultMatching, &s.Matching}, {"routing", defaultRouting, &s.Routing},
+		{"geocoding", defaultGeocoding, &s.Geocoding},
 	}
 }
 
@@ -200,6 +204,9 @@ func (s *Start) first(origin, region string, at orb.Point) string {
 		return authorized(fmt.Sprintf("%s%s?lat=%.5f&lon=%.5f", origin, s.Geocoding, at.Lat(), at.Lon()))
 	case s.Tiles != "":
 		return authorized(origin + s.Tiles + "/" + url.PathEscape(region) + ".json")
+	case s.Routing != "":
+		return authorized(fmt.Sprintf("%s%s?origin=%.5f,%.5f&destination=%.5f,%.5f", origin, s.Routing, at.Lat(), at.Lon(),
+			at.Lat(), at.Lon()+.01))
 	case s.Matching != "":
 		return authorized(origin+s.Matching+"/") + " \\\n  -H 'Content-Type: application/json' \\\n" + fmt.Sprintf(
 			`  -d '{"radius":100,"path":[{"lat":%.5f,"lng":%.5f},{"lat":%.5f,"lng":%.5f}]}'`,
@@ -221,7 +228,8 @@ func (v startView) Scopes() string {
 	for _, of := range []struct {
 		path  string
 		scope account.Scope
-	}{{v.Tiles, account.ScopeTile}, {v.Matching, account.ScopeDirection}, {v.Geocoding, account.ScopeReverseGeocoding}} {
+	}{{v.Tiles, account.ScopeTile}, {v.Matching + v.Routing, account.ScopeDirection}, {v.Routing, account.ScopeMatrix},
+		{v.Routing, account.ScopeONM}, {v.Routing, account.ScopeTSS}, {v.Geocoding, account.ScopeReverseGeocoding}} {
 		if of.path != "" {
 			scopes = append(scopes, string(of.scope))
 		}
@@ -255,6 +263,7 @@ func parseStart(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 //	    tokens     [<path>]
 //	    tiles      [<path>]
 //	    matching   [<path>]
+//	    routing    [<path>]
 //	    geocoding  [<path>]
 //	}
 //

@@ -69,10 +69,10 @@ func (s *Service) start(served []part) *pages.Start {
 	page := &pages.Start{Regions: s.regions}
 	shown := map[string]*string{
 		partMap: &page.Playground, partConsole: &page.Console, partDocs: &page.Docs, partTokens: &page.Tokens,
-		partTiles: &page.Tiles, partMatching: &page.Matching, partGeocoding: &page.Geocoding,
+		partTiles: &page.Tiles, partMatching: &page.Matching, partRouting: &page.Routing, partGeocoding: &page.Geocoding,
 	}
 	for _, p := range served {
-		if path, ok := shown[p.name]; ok {
+		if path, ok := shown[p.name]; ok && *path == "" { // a part may serve more paths than the page shows
 			*path = p.paths[0]
 		}
 	}

@@ -88,7 +88,8 @@ func TestServiceWithout(t *testing.T) {
 	s := modulestest.Start(t, modulestest.Config{Site: "maps_service " + file})
 	for part, path := range map[string]string{
 		"tokens": exchange, "accounts": "/api/v1/service-accounts", "matching": "/api/route/matching", "reverse_geocoding": village,
-		"tiles": tile, "playground": "/playground/", "console": "/console/", "docs": "/docs/", "health": "/healthz",
+		"routing": "/api/v1/route",
+		"tiles":   tile, "playground": "/playground/", "console": "/console/", "docs": "/docs/", "health": "/healthz",
 		"start": "/",
 	} {
 		if got := s.Do("GET", path, "", ""); got.Status == 404 {
