@@ -193,21 +193,21 @@ func (w *world) testDirections(t *testing.T) {
 	if !strings.Contains(text, "destination") {
 		t.Errorf("the steps are %q", text)
 	}
-	before := tab.Text("#route-list")
+	const list = `document.getElementById("route-list")?.textContent`
+	before := browsertest.Eval[string](tab, list)
 	browsertest.Eval[bool](tab, `(() => {
 		const stop = document.querySelector("#stops input");
 		stop.value = "39.1600, -75.5300";
 		return stop.dispatchEvent(new Event("change"));
 	})()`)
-	tab.Wait("another route", fmt.Sprintf(`document.getElementById("route-list").textContent !== %q &&
-		document.querySelectorAll("#route-steps li").length > 1`, before))
+	tab.Wait("another route", fmt.Sprintf(`%s !== %q && document.querySelectorAll("#route-steps li").length > 1`, list, before))
 	fragment := browsertest.Eval[string](tab, "location.hash")
 	if !strings.Contains(fragment, "stops=39.16,-75.53;") || strings.Contains(fragment, "token") {
 		t.Errorf("the address of the page is %s", fragment)
 	}
-	after := tab.Text("#route-list")
+	after := browsertest.Eval[string](tab, list)
 	tab.Go(w.URL + "/playground/?again" + fragment)
-	tab.Wait("the same route", fmt.Sprintf(`document.getElementById("route-list")?.textContent === %q`, after))
+	tab.Wait("the same route", fmt.Sprintf(`%s === %q`, list, after))
 	tab.Click("#route-avoid input[value=motorway]")
 	tab.Wait("a route without motorways", `document.getElementById("route-message").textContent.startsWith("The route takes")`)
 	tab.Click("#reach")
