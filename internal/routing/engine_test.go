@@ -1,6 +1,8 @@
 package routing_test
 
 import (
+	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -11,10 +13,14 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/routing"
 	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/internal/testkit/roadgraphtest"
+	"github.com/mapsedge/caddy-maps/internal/testkit/tilestest"
 )
 
-// modes are all modes of travel.
-var modes = [...]region.Modes{region.Car, region.Bicycle, region.Foot}
+// modes are all modes of travel; under the race detector one, since nothing of them runs at the same time.
+var modes = map[bool][]region.Modes{
+	false: {region.Car, region.Bicycle, region.Foot},
+	true:  {region.Car},
+}[testkit.RaceDetector]
 
 // few returns how many of n cases a test checks: a seventh with -short, and fewer under the race detector, which makes
 // searches ten times slower.
@@ -56,9 +62,6 @@ func TestPairs(t *testing.T) {
 // TestStored: the matrices in the file are those of the usual model.
 func TestStored(t *testing.T) {
 	for _, mode := range modes {
-		if testkit.RaceDetector && mode != region.Car {
-			continue
-		}
 		routing.CheckStored(t, roadgraphtest.DelawareFile(t), mode)
 	}
 }
@@ -84,6 +87,41 @@ func TestAlternatives(t *testing.T) { routing.CheckAlternatives(t, roadgraphtest
 
 func BenchmarkIsochrones(b *testing.B) {
 	routing.RunIsochrones(b, roadgraphtest.DelawareFile(b), orb.Point{-75.524, 39.158})
+}
+
+// TestIsochrones: what is reached is what Dijkstra's algorithm reaches, and areas have it.
+func TestIsochrones(t *testing.T) {
+	city := roadgraphtest.Compile(t, &roadgraphtest.City(1, 38).Data)
+	for _, mode := range modes {
+		routing.CheckIsochrones(t, roadgraphtest.DelawareFile(t), mode, few(7))
+		routing.CheckIsochrones(t, city, mode, few(7))
+	}
+}
+
+// TestIsochronesAnywhere: an area at the antimeridian is as large as elsewhere, and at sea there is none.
+func TestIsochronesAnywhere(t *testing.T) {
+	sea := orb.Point{10, 40}
+	for name, edge := range roadgraphtest.WorldEdges() {
+		if math.Abs(edge.Middle[1]) > 89 {
+			continue // there are no roads but for one to the south pole
+		}
+		f := roadgraphtest.Compile(t, &roadgraphtest.Crossing(edge.Middle).Data)
+		e := routing.NewEngine(f, roadgraphtest.Open(t, f, region.Car))
+		areas, err := e.Isochrone(t.Context(), &routing.IsochroneRequest{Origin: routing.At(edge.Middle), Limits: []float64{60}})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if b := areas[0].Bound(); b.Right()-b.Left() < 0.01 || b.Right()-b.Left() > 0.04 || len(areas[0]) != 1 {
+			t.Errorf("%s: %d polygons from %v to %v", name, len(areas[0]), b.Min, b.Max)
+		}
+		if err := tilestest.CheckArea(areas[0]); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		_, err = e.Isochrone(t.Context(), &routing.IsochroneRequest{Origin: routing.At(sea), Limits: []float64{60}})
+		if _, ok := errors.AsType[*routing.SegmentError](err); !ok {
+			t.Errorf("at sea: %v", err)
+		}
+	}
 }
 
 // TestAnswers: routes, matrices and lines say the same.

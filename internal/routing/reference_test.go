@@ -17,6 +17,7 @@ type reference struct {
 	heap     heap.Heap[Cost, uint32]
 	turns    []roadgraph.Turn
 	closed   map[uint32]bool
+	metres   bool // costs are decimetres, not tenths of a second
 	controls []roadgraph.Control
 	shape    []roadgraph.Point
 }
@@ -45,6 +46,11 @@ func (r *reference) arc(state uint32) Cost {
 		r.controls = r.o.Graph.Controls(edge, r.controls[:0])
 		r.shape = r.o.Graph.Shape(edge, r.shape[:0])
 		costs, r.governed[edge] = r.model.Arcs(r.o.Graph, edge, &e, r.controls, len(r.shape))
+		for i := range costs {
+			if r.metres && costs[i] != noWay {
+				costs[i] = e.Length / 100
+			}
+		}
 		r.arcs[edge], r.edges[edge] = costs, e
 	}
 	return costs[arc&1]
@@ -86,6 +92,9 @@ func (r *reference) turnsOf(state uint32) []referredTurn {
 	all := make([]referredTurn, len(r.turns))
 	for i, t := range r.turns {
 		all[i] = referredTurn{t.To, r.model.Turn(t, r.edge(state), r.edge(t.To), at)}
+		if r.metres {
+			all[i].cost -= all[i].cost % enterCost
+		}
 	}
 	r.turnsAt[state] = all
 	return all

@@ -52,6 +52,10 @@ func checkAreas(t *rapid.T, town roadgraphtest.Town) {
 		if !planar.MultiPolygonContains(area, origin) {
 			t.Fatalf("limit %v: the area does not have the origin %v", limits[i], origin)
 		}
+		b := area.Bound()
+		if most := (2*reach + 300) / 111_195; b.Top()-b.Bottom() > most || b.Right()-b.Left() > 2*most { // at 52° and 17°
+			t.Fatalf("limit %v: the area extends from %v to %v", limits[i], b.Min, b.Max)
+		}
 		if i > 0 {
 			if err := tilestest.CheckNested(areas[i-1], area); err != nil {
 				t.Fatalf("limits %v and %v: %v", limits[i-1], limits[i], err)

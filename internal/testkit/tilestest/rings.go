@@ -3,6 +3,7 @@ package tilestest
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/paulmach/orb"
 
@@ -54,7 +55,7 @@ func CheckRings(polygons []clip.Polygon) error {
 }
 
 // CheckArea is CheckRings for an area in degrees, to 1e-7°: as in RFC 7946 its rings are closed, outer ones
-// counter-clockwise.
+// counter-clockwise. Also, no polygon lies in another one, and no hole in another hole.
 func CheckArea(area orb.MultiPolygon) error {
 	for i, p := range area {
 		for k, ring := range p {
@@ -63,7 +64,20 @@ func CheckArea(area orb.MultiPolygon) error {
 			}
 		}
 	}
-	return CheckRings(gridded(area))
+	polygons := gridded(area)
+	for i, p := range polygons {
+		for k, q := range polygons {
+			if i != k && RingHolds(q, p[0][0]) {
+				return fmt.Errorf("polygon %d lies in polygon %d", i, k)
+			}
+		}
+		for k, hole := range p[1:] {
+			if around := slices.Delete(slices.Clone(p[1:]), k, k+1); RingHolds(around, hole[0]) {
+				return fmt.Errorf("hole %d of polygon %d lies in another one", k, i)
+			}
+		}
+	}
+	return CheckRings(polygons)
 }
 
 // CheckNested returns which position of an area in degrees is not in another one, to 1e-7°.
