@@ -237,8 +237,8 @@ func (c *leaf) indexes(o *Overlay, arcs []uint32) []uint32 {
 	return at
 }
 
-// local is a search in a leaf cell. It visits states in the order in which they are reached. In a small cell that takes a
-// fifth of the time of a search by costs, though some come twice.
+// local is a search in a leaf cell. It visits states in the order in which they are reached. In a small cell that takes
+// a fifth of the time of a search by costs, though some come twice.
 type local struct {
 	costs  []Cost // of each state, to its beginning; noWay if not reached. In reverse: from its beginning to the target
 	before []uint32
