@@ -116,7 +116,8 @@ $(BIN)/golangci-lint: tools/golangci/go.mod
 	$(GO) -C tools/golangci build -trimpath -o ../../$@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 
 # Installs from npm what tests check tiles and pages with (MapLibre, the Protomaps style, axe) and clients that they run
-# (@gebeta/tiles, openid-client, Leaflet Routing Machine, MapLibre GL Directions). Prints the variable that names them.
+# (@gebeta/tiles, openid-client, Leaflet Routing Machine, MapLibre GL Directions), and Valhalla. Prints the variable that
+# names them.
 checks: build/browser/node_modules
 	@echo MAPS_TEST_NPM=$(abspath build/browser/node_modules)
 
