@@ -39,8 +39,8 @@ type tuning struct {
 }
 
 // tunings are the modes in the order of their bits. The times for cars were fitted to drives of taxis in Porto, and the
-// shares to the mean of OSRM's and Valhalla's durations in Delaware. The shares for bicycles are for quieter routes, not
-// for lower speeds: with them, routes take as long as Valhalla's.
+// shares to the mean of OSRM's and Valhalla's durations in Delaware. Those of bicycles are for quieter routes, not for
+// lower speeds: with them, routes take as long as Valhalla's.
 var tunings = [...]tuning{
 	{motor: true, share: shares(0.92, 0.90, 0.88, 0.88, 0.88, 0.85, 0.85, 0.8), turn: 7.5, across: 2, back: 60, deadEnd: 8,
 		signals: 5, stop: 4, giveWay: 2, crossing: 0.5, yield: 1.5, board: 300},
