@@ -3,6 +3,7 @@ package routing
 import (
 	"context"
 	"errors"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -263,6 +264,50 @@ func RunIsochrones(b *testing.B, f *region.File, at orb.Point) {
 				}
 			}
 		})
+	}
+}
+
+// CheckFloods checks that what isochrones of n random places reach, and when, is what Dijkstra's algorithm finds. Beyond
+// it they reach roads with destination-only access by shorter ways through these.
+func CheckFloods(t *testing.T, f *region.File, n int) {
+	t.Helper()
+	m := stored(t, f, region.Car)
+	r := rand.New(rand.NewPCG(5, 6))
+	edges := slices.Collect(m.Graph.Edges())
+	ref := newReference(m.Overlay, m.cache.model)
+	w := &worker{}
+	w.search.m = m
+	reached := 0
+	for range n {
+		p := w.randomPlace(m, edges, r)
+		f := flood{w: w, m: m, req: &IsochroneRequest{Limits: []float64{1}}, limit: 60 * (1 + 30*r.Float64()),
+			cells: map[uint32]*flooded{}}
+		if _, err := f.run(&p); err != nil {
+			t.Fatal(err)
+		}
+		ref.run(p.from)
+		want := map[uint32]Cost{}
+		for state, cost := range ref.costs {
+			if _, ok := f.of(cost); ok && cost != noWay {
+				want[uint32(state)] = cost
+			}
+		}
+		got := map[uint32]Cost{}
+		for _, c := range f.list {
+			for i, state := range c.states {
+				cost := c.costs[i]
+				if _, ok := want[state]; ok || cost < enterCost {
+					got[state] = cost
+				}
+			}
+		}
+		if !maps.Equal(got, want) {
+			t.Fatalf("within %v s of edge %d: %d states, or other costs than those of %d", f.limit, p.edge, len(got), len(want))
+		}
+		reached += len(got)
+	}
+	if reached < 100*n {
+		t.Errorf("%d states are reached", reached)
 	}
 }
 

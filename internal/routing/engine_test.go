@@ -82,6 +82,9 @@ func TestCities(t *testing.T) {
 // TestAlternatives: many routes have alternatives.
 func TestAlternatives(t *testing.T) { routing.CheckAlternatives(t, roadgraphtest.DelawareFile(t), 60) }
 
+// TestFloods: isochrones in Delaware reach what Dijkstra's algorithm does.
+func TestFloods(t *testing.T) { routing.CheckFloods(t, roadgraphtest.DelawareFile(t), 5) }
+
 func BenchmarkIsochrones(b *testing.B) {
 	routing.RunIsochrones(b, roadgraphtest.DelawareFile(b), orb.Point{-75.524, 39.158})
 }
