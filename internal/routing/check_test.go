@@ -15,6 +15,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 )
 
 // stored opens the overlay of a mode with the costs of the file.
@@ -150,7 +151,7 @@ func checkPath(t *testing.T, ref *reference, p *path) {
 	}
 }
 
-// RunBenchmarks measures routes between random places, and matrices of 100 × 100 of them.
+// RunBenchmarks measures routes between random places, and matrices of 100 × 100 of them. "settled/op" is labels.
 func RunBenchmarks(b *testing.B, f *region.File) {
 	m := stored(b, f, region.Car)
 	r := rand.New(rand.NewPCG(1, 2))
@@ -172,11 +173,20 @@ func RunBenchmarks(b *testing.B, f *region.File) {
 					b.Fatal(err)
 				}
 			}
+			var took []time.Duration
+			work, cpu := w.search.work, testkit.ProcessorTime()
 			for i := 0; b.Loop(); i++ {
+				began := time.Now()
 				if err := do(&places[i%n], &places[(i+1)%n]); err != nil {
 					b.Fatal(err)
 				}
+				took = append(took, time.Since(began))
 			}
+			cpu = testkit.ProcessorTime() - cpu
+			slices.Sort(took)
+			b.ReportMetric(float64(took[len(took)/2].Nanoseconds()), "p50-ns/op")
+			b.ReportMetric(float64(cpu.Nanoseconds())/float64(b.N), "cpu-ns/op")
+			b.ReportMetric(float64(w.search.work-work)/float64(b.N), "settled/op")
 		})
 	}
 	each("search", func(from, to *place) error {
@@ -256,6 +266,7 @@ func RunIsochrones(b *testing.B, f *region.File, at orb.Point) {
 	for _, minutes := range []float64{15, 60} {
 		b.Run(strconv.Itoa(int(minutes)), func(b *testing.B) {
 			b.ReportAllocs()
+			cpu := testkit.ProcessorTime()
 			for b.Loop() {
 				f := flood{w: w, m: m, req: &IsochroneRequest{Limits: []float64{60 * minutes}}, limit: 60 * minutes,
 					cells: map[uint32]*flooded{}}
@@ -263,6 +274,7 @@ func RunIsochrones(b *testing.B, f *region.File, at orb.Point) {
 					b.Fatal(err)
 				}
 			}
+			b.ReportMetric(float64((testkit.ProcessorTime()-cpu).Nanoseconds())/float64(b.N), "cpu-ns/op")
 		})
 	}
 }

@@ -65,6 +65,20 @@ func TestStored(t *testing.T) {
 
 func BenchmarkDelaware(b *testing.B) { routing.RunBenchmarks(b, roadgraphtest.DelawareFile(b)) }
 
+// BenchmarkRegion is the same for the region file MAPS_BENCH_REGION.
+func BenchmarkRegion(b *testing.B) {
+	path := os.Getenv("MAPS_BENCH_REGION")
+	if path == "" {
+		b.Skip("MAPS_BENCH_REGION names no region file")
+	}
+	f, err := region.Open(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Release()
+	routing.RunBenchmarks(b, f)
+}
+
 // TestCities: so are those in cities that are made up, with one-ways, closed nodes and restrictions over ways.
 func TestCities(t *testing.T) {
 	cities := 20
