@@ -28,8 +28,8 @@ func (e *Engine) Isochrone(ctx context.Context, req *IsochroneRequest) (areas []
 }
 
 // flood finds what can be reached from a place. It visits leaf cells in the order in which they are reached, and goes
-// through a cell without an order. A cell is visited again when a faster way into it is found. That takes a third of the
-// time of Dijkstra's algorithm over arcs, and finds the same.
+// through a cell without an order. A cell is visited again when a faster way into it is found. That takes a third of
+// the time of Dijkstra's algorithm over arcs, and finds the same.
 type flood struct {
 	w      *worker
 	m      *metric

@@ -113,8 +113,8 @@ func rounded(bearing float64) int { return int(math.Round(bearing)) % 360 }
 // turnTo returns the turn from the road by which a path comes to another one, as turned does.
 func (r *road) turnTo(o *road) float64 { return turned(float64(r.Bearing)+180, float64(o.Bearing)) }
 
-// turned returns the turn from one bearing to another in degrees to the right, more than -180 to 180. Both are less than
-// 720 apart.
+// turned returns the turn from one bearing to another in degrees to the right, more than -180 to 180. They are less
+// than 720 apart.
 func turned(from, to float64) float64 {
 	by := to - from
 	for by > 180 {
