@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"math/bits"
+	"sync/atomic"
 
 	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/region"
@@ -27,6 +28,7 @@ type Graph struct {
 	kinds     region.View[Kind]
 	names     region.View[byte]
 	index     []index
+	known     atomic.Pointer[knownJunctions]
 	extras
 }
 

@@ -2,6 +2,7 @@ package roadgraph
 
 import (
 	"math"
+	"sync/atomic"
 
 	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/region"
@@ -11,15 +12,14 @@ import (
 // and before the next bend.
 const Ahead = 10.0
 
-// Junctions finds the roads that meet at a place, also those that a route may not take. It remembers many places. It
-// may be used again, by one goroutine at a time.
+// Junctions finds the roads that meet at a place, also those that a route may not take. It may be used again, by one
+// goroutine at a time. Their graph remembers many places for all of them.
 type Junctions struct {
 	snapper
 	node  position
 	east  float64 // metres in 1e-7 degrees of longitude at the node
 	roads []Leaving
 	line  [MaxBaseEdgeSegments + 1]position
-	known []knownJunction
 }
 
 // Leaving is a road at a junction, as an arc that leaves it. The mode need not be allowed to travel it.
@@ -39,23 +39,32 @@ type Traits struct {
 // knownJunction is a junction that was found before, with all of its roads.
 type knownJunction struct {
 	node  position
-	count uint8
+	count int32
 	roads [knownRoads]Leaving
 }
 
+// knownJunctions are the last junctions of each hash, at most 8 MB.
+type knownJunctions [1 << knownBits]atomic.Pointer[knownJunction]
+
 const (
-	knownRoads     = 6
-	knownJunctions = 1 << knownBits // 600 kB
-	knownBits      = 12
+	knownRoads = 5
+	knownBits  = 16
 )
 
 // Meeting returns the roads that meet where an arc ends, in no particular order. They are valid until the next call.
+// Callers do not change them.
 func (j *Junctions) Meeting(g *Graph, at Head) []Leaving {
-	j.move(g, at)
-	k := &j.known[(uint32(j.node.lat)*0x9E3779B1+uint32(j.node.lon))*0x85EBCA6B>>(32-knownBits)]
-	if k.count > 0 && k.node == j.node {
+	node := position{at.EndLat, at.EndLon}
+	table := g.known.Load()
+	if table == nil {
+		table = new(knownJunctions)
+		g.known.Store(table) // one of two at the same time is lost
+	}
+	place := &table[(uint32(node.lat)*0x9E3779B1+uint32(node.lon))*0x85EBCA6B>>(32-knownBits)]
+	if k := place.Load(); k != nil && k.node == node {
 		return k.roads[:k.count]
 	}
+	j.move(g, node)
 	j.roads = j.roads[:0]
 	j.visited, j.query = 0, geo.Box{MinX: at.EndLon, MinY: at.EndLat, MaxX: at.EndLon, MaxY: at.EndLat}
 	for i := range g.index {
@@ -63,39 +72,23 @@ func (j *Junctions) Meeting(g *Graph, at Head) []Leaving {
 		j.descend(j.index.tree.Height, 0, j.index.tree.Count[j.index.tree.Height])
 	}
 	for i := range j.roads {
-		j.describe(&j.roads[i])
+		l := &j.roads[i]
+		l.Traits, l.Bearing = g.Traits(l.Arc>>1), float32(j.bearing(l.Arc))
 	}
-	if n := copy(k.roads[:], j.roads); n == len(j.roads) {
-		k.node, k.count = j.node, uint8(n)
-	} else {
-		k.count = 0
+	if len(j.roads) <= knownRoads {
+		k := &knownJunction{node: node, count: int32(len(j.roads))}
+		copy(k.roads[:], j.roads)
+		place.Store(k)
 	}
 	return j.roads
 }
 
-// Leaving returns the road of an arc, as it leaves the junction where the arc begins.
-func (j *Junctions) Leaving(g *Graph, arc uint32) Leaving {
-	j.move(g, g.Arc(arc^1).Head)
-	l := Leaving{Arc: arc}
-	j.describe(&l)
-	return l
-}
-
 // move goes to a junction.
-func (j *Junctions) move(g *Graph, to Head) {
+func (j *Junctions) move(g *Graph, to position) {
 	if j.g != g {
 		j.snapper = snapper{g: g, maxVisited: math.MaxInt, found: j.endsOf}
-		if j.known == nil {
-			j.known = make([]knownJunction, knownJunctions)
-		}
-		clear(j.known)
 	}
-	j.node = position{to.EndLat, to.EndLon}
-	j.east = geo.MetresPerUnit * math.Cos(float64(to.EndLat)*unit)
-}
-
-func (j *Junctions) describe(l *Leaving) {
-	l.Traits, l.Bearing = j.g.Traits(l.Arc>>1), float32(j.bearing(l.Arc))
+	j.node, j.east = to, geo.MetresPerUnit*math.Cos(float64(to.lat)*unit)
 }
 
 // endsOf adds the ends of a base edge that are the ends of its edge, and at the node.

@@ -3,6 +3,7 @@ package routing
 import (
 	"context"
 	"errors"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 )
 
 // stored opens the overlay of a mode with the costs of the file.
@@ -149,7 +151,7 @@ func checkPath(t *testing.T, ref *reference, p *path) {
 	}
 }
 
-// RunBenchmarks measures routes between random places, and matrices of 100 × 100 of them.
+// RunBenchmarks measures routes between random places, and matrices of 100 × 100 of them. "settled/op" is labels.
 func RunBenchmarks(b *testing.B, f *region.File) {
 	m := stored(b, f, region.Car)
 	r := rand.New(rand.NewPCG(1, 2))
@@ -171,11 +173,20 @@ func RunBenchmarks(b *testing.B, f *region.File) {
 					b.Fatal(err)
 				}
 			}
+			var took []time.Duration
+			work, cpu := w.search.work, testkit.ProcessorTime()
 			for i := 0; b.Loop(); i++ {
+				began := time.Now()
 				if err := do(&places[i%n], &places[(i+1)%n]); err != nil {
 					b.Fatal(err)
 				}
+				took = append(took, time.Since(began))
 			}
+			cpu = testkit.ProcessorTime() - cpu
+			slices.Sort(took)
+			b.ReportMetric(float64(took[len(took)/2].Nanoseconds()), "p50-ns/op")
+			b.ReportMetric(float64(cpu.Nanoseconds())/float64(b.N), "cpu-ns/op")
+			b.ReportMetric(float64(w.search.work-work)/float64(b.N), "settled/op")
 		})
 	}
 	each("search", func(from, to *place) error {
@@ -255,6 +266,7 @@ func RunIsochrones(b *testing.B, f *region.File, at orb.Point) {
 	for _, minutes := range []float64{15, 60} {
 		b.Run(strconv.Itoa(int(minutes)), func(b *testing.B) {
 			b.ReportAllocs()
+			cpu := testkit.ProcessorTime()
 			for b.Loop() {
 				f := flood{w: w, m: m, req: &IsochroneRequest{Limits: []float64{60 * minutes}}, limit: 60 * minutes,
 					cells: map[uint32]*flooded{}}
@@ -262,7 +274,52 @@ func RunIsochrones(b *testing.B, f *region.File, at orb.Point) {
 					b.Fatal(err)
 				}
 			}
+			b.ReportMetric(float64((testkit.ProcessorTime()-cpu).Nanoseconds())/float64(b.N), "cpu-ns/op")
 		})
+	}
+}
+
+// CheckFloods checks that what isochrones of n random places reach, and when, is what Dijkstra's algorithm finds. Beyond
+// it they reach roads with destination-only access by shorter ways through these.
+func CheckFloods(t *testing.T, f *region.File, n int) {
+	t.Helper()
+	m := stored(t, f, region.Car)
+	r := rand.New(rand.NewPCG(5, 6))
+	edges := slices.Collect(m.Graph.Edges())
+	ref := newReference(m.Overlay, m.cache.model)
+	w := &worker{}
+	w.search.m = m
+	reached := 0
+	for range n {
+		p := w.randomPlace(m, edges, r)
+		f := flood{w: w, m: m, req: &IsochroneRequest{Limits: []float64{1}}, limit: 60 * (1 + 30*r.Float64()),
+			cells: map[uint32]*flooded{}}
+		if _, err := f.run(&p); err != nil {
+			t.Fatal(err)
+		}
+		ref.run(p.from)
+		want := map[uint32]Cost{}
+		for state, cost := range ref.costs {
+			if _, ok := f.of(cost); ok && cost != noWay {
+				want[uint32(state)] = cost
+			}
+		}
+		got := map[uint32]Cost{}
+		for _, c := range f.list {
+			for i, state := range c.states {
+				cost := c.costs[i]
+				if _, ok := want[state]; ok || cost < enterCost {
+					got[state] = cost
+				}
+			}
+		}
+		if !maps.Equal(got, want) {
+			t.Fatalf("within %v s of edge %d: %d states, or other costs than those of %d", f.limit, p.edge, len(got), len(want))
+		}
+		reached += len(got)
+	}
+	if reached < 100*n {
+		t.Errorf("%d states are reached", reached)
 	}
 }
 

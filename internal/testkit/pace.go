@@ -104,9 +104,9 @@ func Work(t testing.TB, what string, limit time.Duration, do func()) {
 	if RaceDetector {
 		limit *= raceSlowdown
 	}
-	before := processorTime()
+	before := ProcessorTime()
 	do()
-	took := processorTime() - before
+	took := ProcessorTime() - before
 	if took > limit {
 		t.Errorf("%s took %v of processor time, and may take %v", what, took, limit)
 		return

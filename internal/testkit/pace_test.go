@@ -105,7 +105,7 @@ func TestWork(t *testing.T) {
 	const limit = 40 * time.Millisecond
 	busy := func(d time.Duration) func() {
 		return func() {
-			for began := processorTime(); processorTime()-began < d; {
+			for began := ProcessorTime(); ProcessorTime()-began < d; {
 			}
 		}
 	}

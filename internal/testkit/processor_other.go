@@ -6,5 +6,5 @@ import "time"
 
 var started = time.Now()
 
-// processorTime is the time by the clock.
-func processorTime() time.Duration { return time.Since(started) }
+// ProcessorTime returns the time by the clock.
+func ProcessorTime() time.Duration { return time.Since(started) }

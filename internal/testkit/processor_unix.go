@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// processorTime is how long the processors have worked for this process.
-func processorTime() time.Duration {
+// ProcessorTime returns how long the processors have worked for this process.
+func ProcessorTime() time.Duration {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
 		panic(err) // it takes no other arguments

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 
 	"github.com/paulmach/osm"
@@ -32,6 +33,15 @@ func (g *Grid) At(k int) (east, north float64) {
 // Copies writes an extract of n copies of the map in a PBF file. Each copy's objects have identifiers beyond those of
 // the copy before.
 func Copies(ctx context.Context, in, out string, n int) (*Grid, error) {
+	return writeCopies(ctx, in, out, n, false)
+}
+
+// Connected is Copies in about as many rows as columns, with roads from each copy to its neighbours.
+func Connected(ctx context.Context, in, out string, n int) (*Grid, error) {
+	return writeCopies(ctx, in, out, n, true)
+}
+
+func writeCopies(ctx context.Context, in, out string, n int, connected bool) (*Grid, error) {
 	m, err := readMap(ctx, in)
 	if err != nil {
 		return nil, err
@@ -40,10 +50,18 @@ func Copies(ctx context.Context, in, out string, n int) (*Grid, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", in, err)
 	}
+	if connected {
+		g.PerRow = int(math.Ceil(math.Sqrt(float64(n))))
+	}
 	return g, writePBF(out, &m.header, func(w *pbfwrite.Writer) error {
 		for _, kind := range []osm.Type{osm.TypeNode, osm.TypeWay, osm.TypeRelation} {
 			for k := range n {
 				if err := errors.Join(ctx.Err(), m.copy(w, kind, k, g)); err != nil {
+					return err
+				}
+			}
+			if connected && kind == osm.TypeWay {
+				if err := m.connect(w, n, g); err != nil {
 					return err
 				}
 			}
@@ -132,6 +150,74 @@ func (m *theMap) grid(n int) (*Grid, error) {
 		return nil, fmt.Errorf("%d copies do not fit side by side", n)
 	}
 	return g, nil
+}
+
+// connections is the number of roads from a copy to each of its neighbours.
+const connections = 5
+
+// connect writes roads from the nodes of main roads that lie farthest east and north, one in each of some stripes, to those
+// farthest west and south of the next copies.
+func (m *theMap) connect(w *pbfwrite.Writer, n int, g *Grid) error {
+	main := map[osm.NodeID]bool{}
+	for _, o := range m.objects {
+		if way, ok := o.(*osm.Way); ok {
+			switch way.Tags.Find("highway") {
+			case "primary", "secondary", "tertiary":
+				for i := range way.Nodes {
+					main[way.Nodes[i].ID] = true
+				}
+			}
+		}
+	}
+	var nodes []*osm.Node
+	b := osm.Bounds{MinLat: 90, MinLon: 180}
+	for _, o := range m.objects {
+		if node, ok := o.(*osm.Node); ok && main[node.ID] {
+			nodes = append(nodes, node)
+			b.MinLat, b.MinLon = min(b.MinLat, node.Lat), min(b.MinLon, node.Lon)
+		}
+	}
+	var ends [4][connections]*osm.Node // east, west, north, south
+	for _, node := range nodes {
+		row := min(int((node.Lat-b.MinLat)/(g.North-gap)*connections), connections-1)
+		column := min(int((node.Lon-b.MinLon)/(g.East-gap)*connections), connections-1)
+		for i, beyond := range [...]func(other *osm.Node) bool{
+			func(other *osm.Node) bool { return node.Lon > other.Lon },
+			func(other *osm.Node) bool { return node.Lon < other.Lon },
+			func(other *osm.Node) bool { return node.Lat > other.Lat },
+			func(other *osm.Node) bool { return node.Lat < other.Lat },
+		} {
+			stripe := row
+			if i >= 2 {
+				stripe = column
+			}
+			if end := &ends[i][stripe]; *end == nil || beyond(*end) {
+				*end = node
+			}
+		}
+	}
+	id := m.next[osm.TypeWay] * int64(n)
+	for k := range n {
+		for side, next := range [...]int{k + 1, k + g.PerRow} {
+			if next >= n || side == 0 && next%g.PerRow == 0 {
+				continue
+			}
+			for i, from := range ends[2*side] {
+				to := ends[2*side+1][i]
+				if from == nil || to == nil {
+					continue
+				}
+				way := osm.Way{ID: osm.WayID(id), Visible: true, Version: 1, Tags: osm.Tags{{Key: "highway", Value: "primary"}},
+					Nodes: osm.WayNodes{{ID: from.ID + osm.NodeID(m.next[osm.TypeNode]*int64(k))},
+						{ID: to.ID + osm.NodeID(m.next[osm.TypeNode]*int64(next))}}}
+				id++
+				if err := w.Write(&way); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // copy writes the objects of one kind of a copy.

@@ -57,11 +57,9 @@ func (d *describer) meet(from, to uint32, arc *roadgraph.Arc) {
 	in, out := arc.Number^1, d.ArcOf(to)
 	first := len(d.roads)
 	d.turns = d.Turns(from, d.turns[:0])
-	if d.onlyTwo(arc.Number, out) {
-		d.roads = append(d.roads, road{Leaving: d.junctions.Leaving(d.Graph, in)},
-			road{Leaving: d.junctions.Leaving(d.Graph, out)})
-	} else {
-		for _, l := range d.junctions.Meeting(d.Graph, arc.Head) {
+	two := d.onlyTwo(arc.Number, out)
+	for _, l := range d.junctions.Meeting(d.Graph, arc.Head) {
+		if !two || l.Arc == in || l.Arc == out {
 			d.roads = append(d.roads, road{Leaving: l})
 		}
 	}
@@ -115,13 +113,14 @@ func rounded(bearing float64) int { return int(math.Round(bearing)) % 360 }
 // turnTo returns the turn from the road by which a path comes to another one, as turned does.
 func (r *road) turnTo(o *road) float64 { return turned(float64(r.Bearing)+180, float64(o.Bearing)) }
 
-// turned returns the turn from one bearing to another in degrees to the right, more than -180 to 180.
+// turned returns the turn from one bearing to another in degrees to the right, more than -180 to 180. They are less
+// than 720 apart.
 func turned(from, to float64) float64 {
-	by := math.Mod(to-from, 360)
-	switch {
-	case by > 180:
+	by := to - from
+	for by > 180 {
 		by -= 360
-	case by <= -180:
+	}
+	for by <= -180 {
 		by += 360
 	}
 	return by

@@ -338,6 +338,7 @@ func (d *describer) walkRing(start uint32) (w ringWalk) {
 	for state, edges := start, 0; edges < ringEdges; edges++ {
 		metres += float64(d.Length(state)) / 1000
 		d.turns = d.Turns(state, d.turns[:0])
+		roads := d.junctions.Meeting(d.Graph, d.Arc(state).Head)
 		next, found := uint32(0), false
 		for _, t := range d.turns {
 			arc := d.ArcOf(t.To)
@@ -347,7 +348,8 @@ func (d *describer) walkRing(start uint32) (w ringWalk) {
 				next, found = arc, true
 			case traits.Class != region.Service:
 				if n < len(arms) {
-					arms[n] = float64(d.junctions.Leaving(d.Graph, arc).Bearing)
+					i := slices.IndexFunc(roads, func(l roadgraph.Leaving) bool { return l.Arc == arc })
+					arms[n] = float64(roads[i].Bearing)
 				}
 				n++
 			}

@@ -35,11 +35,15 @@ const (
 // Across the antimeridian longitudes go on beyond 180°.
 func Areas(pieces []Piece, origin orb.Point, limits []float64, offRoad float64) []orb.MultiPolygon {
 	pieces = append(pieces, Piece{From: origin, To: origin})
+	b := orb.Bound{Min: origin, Max: origin}
 	for i := range pieces {
-		pieces[i].From[0] = beside(pieces[i].From[0], origin[0])
-		pieces[i].To[0] = beside(pieces[i].To[0], origin[0])
+		for _, p := range [...]*orb.Point{&pieces[i].From, &pieces[i].To} {
+			p[0] = beside(p[0], origin[0])
+			b.Min = orb.Point{min(b.Min[0], p[0]), min(b.Min[1], p[1])}
+			b.Max = orb.Point{max(b.Max[0], p[0]), max(b.Max[1], p[1])}
+		}
 	}
-	r := newRaster(pieces, origin, offRoad)
+	r := newRaster(b, origin, offRoad)
 	for i := range pieces {
 		r.draw(&pieces[i])
 	}
@@ -53,7 +57,12 @@ func Areas(pieces []Piece, origin orb.Point, limits []float64, offRoad float64) 
 }
 
 // beside returns a longitude that is at most half the Earth away from another one, by whole turns.
-func beside(lon, other float64) float64 { return lon - 360*math.Round((lon-other)/360) }
+func beside(lon, other float64) float64 {
+	if math.Abs(lon-other) < 180 {
+		return lon
+	}
+	return lon - 360*math.Round((lon-other)/360)
+}
 
 // raster is the nearest road to each of its points: the distance in metres, and the cost there.
 type raster struct {
@@ -65,12 +74,8 @@ type raster struct {
 	distance, cost []float32
 }
 
-// newRaster returns a raster for pieces. origin is one of its points, so that the smallest areas have it.
-func newRaster(pieces []Piece, origin orb.Point, offRoad float64) *raster {
-	b := orb.Bound{Min: pieces[0].From, Max: pieces[0].From}
-	for i := range pieces {
-		b = b.Extend(pieces[i].From).Extend(pieces[i].To)
-	}
+// newRaster returns a raster for pieces within b. origin is one of its points, so that the smallest areas have it.
+func newRaster(b orb.Bound, origin orb.Point, offRoad float64) *raster {
 	shrink := max(math.Cos((b.Min[1]+b.Max[1])/2*math.Pi/180), 0.01)
 	wide, high := (b.Max[0]-b.Min[0])*metre*shrink, (b.Max[1]-b.Min[1])*metre
 	r := &raster{offRoad: float32(offRoad), size: max(least, math.Sqrt(wide*high/maxCells), max(wide, high)/maxCells*64)}
@@ -91,14 +96,15 @@ func newRaster(pieces []Piece, origin orb.Point, offRoad float64) *raster {
 func (r *raster) draw(p *Piece) {
 	x, y := (p.From[0]-r.west)/r.perX, (p.From[1]-r.south)/r.perY
 	dx, dy := (p.To[0]-r.west)/r.perX-x, (p.To[1]-r.south)/r.perY-y
-	steps := math.Ceil(2*math.Hypot(dx, dy)) + 1
+	steps := math.Ceil(2*math.Sqrt(dx*dx+dy*dy)) + 1
 	for i := 0.0; i <= steps; i++ {
 		at := i / steps
 		px, py := x+at*dx, y+at*dy
 		cost := p.FromCost + float32(at)*(p.ToCost-p.FromCost)
 		cx, cy := int(px+0.5), int(py+0.5)
 		k := cy*r.columns + cx
-		d := float32(math.Hypot(px-float64(cx), py-float64(cy)) * r.size)
+		ox, oy := px-float64(cx), py-float64(cy)
+		d := float32(math.Sqrt(ox*ox+oy*oy) * r.size)
 		if r.distance[k] == math.MaxFloat32 || cost+d*r.offRoad < r.cost[k]+r.distance[k]*r.offRoad {
 			r.distance[k], r.cost[k] = d, cost
 		}
@@ -165,41 +171,42 @@ var lines = [16][]int{
 
 // area returns the area whose values are at most limit.
 func (r *raster) area(values []float32, limit float32, origin orb.Point) orb.MultiPolygon {
-	// next leads from each side that the border crosses to the next one. Sides are numbered by the point at their left or
-	// lower end: twice its number, plus 1 for vertical ones.
-	next := map[int]int{}
+	// next leads from each side that the border crosses to the next one, and from all others to 0, which is at the edge.
+	// Sides are numbered by the point at their left or lower end: twice its number, plus 1 for vertical ones.
+	next := make([]int32, 2*len(values))
 	var starts []int
+	n := r.columns
 	for y := range r.rows - 1 {
-		for x := range r.columns - 1 {
-			k := y*r.columns + x
-			corners := [...]int{k, k + 1, k + 1 + r.columns, k + r.columns}
-			set := 0
-			for i, c := range corners {
-				if values[c] <= limit {
-					set |= 1 << i
-				}
+		low, high := values[y*n:(y+1)*n], values[(y+1)*n:(y+2)*n]
+		set := 0 // of corners: those on the right become those on the left
+		for x := range n - 1 {
+			set = set>>1&1 | set>>2&1<<3
+			if low[x+1] <= limit {
+				set |= 1 << 1
 			}
-			sides := [...]int{2 * k, 2*(k+1) + 1, 2 * (k + r.columns), 2*k + 1}
+			if high[x+1] <= limit {
+				set |= 1 << 2
+			}
+			if set == 0 || set == 15 {
+				continue
+			}
+			k := y*n + x
+			sides := [...]int{2 * k, 2*(k+1) + 1, 2 * (k + n), 2*k + 1}
 			for l := lines[set]; len(l) > 0; l = l[2:] {
-				next[sides[l[0]]] = sides[l[1]]
+				next[sides[l[0]]] = int32(sides[l[1]])
 				starts = append(starts, sides[l[0]])
 			}
 		}
 	}
 	var outer, inner []orb.Ring
 	for _, start := range starts {
-		if _, waiting := next[start]; !waiting {
+		if next[start] == 0 {
 			continue
 		}
 		var ring orb.Ring
-		for side := start; ; {
-			to, ok := next[side]
-			if !ok {
-				break
-			}
-			delete(next, side)
+		for side := start; next[side] != 0; {
 			ring = append(ring, r.crossing(values, limit, side))
-			side = to
+			side, next[side] = int(next[side]), 0
 		}
 		ring = append(ring, ring[0])
 		size := planar.Area(ring) / (r.perX * r.perY) // positive if it is counter-clockwise
@@ -245,11 +252,22 @@ func nest(outer, inner []orb.Ring) orb.MultiPolygon {
 	}
 	for _, hole := range inner {
 		for i := len(outer) - 1; i >= 0; i-- {
-			if bounds[i].Contains(hole[0]) && planar.RingContains(outer[i], hole[0]) {
+			if bounds[i].Contains(hole[0]) && contains(outer[i], hole[0]) {
 				polygons[i] = append(polygons[i], hole)
 				break
 			}
 		}
 	}
 	return polygons
+}
+
+// contains reports whether a point is in a ring and not on it. Unlike orb's, it does not look for the ring's bounds.
+func contains(ring orb.Ring, p orb.Point) (in bool) {
+	for i := range ring[1:] {
+		a, b := ring[i], ring[i+1]
+		if (a[1] > p[1]) != (b[1] > p[1]) && p[0] < a[0]+(p[1]-a[1])/(b[1]-a[1])*(b[0]-a[0]) {
+			in = !in
+		}
+	}
+	return in
 }
