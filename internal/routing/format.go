@@ -37,7 +37,7 @@ func SectionsOf(mode region.Modes) Sections {
 
 // Levels is the number of levels of cells. Cells of level i have at most LeafSize << (3*i) junctions.
 const (
-	Levels   = 4
+	Levels   = 5
 	LeafSize = 96
 )
 
@@ -80,7 +80,7 @@ func (e EdgeInfo) HasControls() bool { return e&controlled != 0 }
 type Leaf struct {
 	// Members is where its base edges begin in MembersSection. They end where those of the next leaf cell begin.
 	Members uint32
-	// Parents are the numbers of the cells of levels 1 to 3 that it is in.
+	// Parents are the numbers of the cells of the levels above that it is in.
 	Parents [Levels - 1]uint32
 	// LeftDriving is 1 where vehicles drive on the left.
 	LeftDriving uint32
