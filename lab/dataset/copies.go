@@ -155,8 +155,8 @@ func (m *theMap) grid(n int) (*Grid, error) {
 // connections is the number of roads from a copy to each of its neighbours.
 const connections = 5
 
-// connect writes roads from the nodes of main roads that lie farthest east and north, one in each of some stripes, to those
-// farthest west and south of the next copies.
+// connect writes roads from the nodes of main roads that lie farthest east and north, one in each of some stripes, to
+// those farthest west and south of the next copies.
 func (m *theMap) connect(w *pbfwrite.Writer, n int, g *Grid) error {
 	main := map[osm.NodeID]bool{}
 	for _, o := range m.objects {
