@@ -146,6 +146,7 @@ func TestOpenAPIExamples(t *testing.T) {
 			t.Fatal(err)
 		}
 		n := 0
+		d.mu.Lock() // the validator writes into the schemas
 		for path, item := range d.paths {
 			for method, operation := range item.GetOperations().FromOldest() {
 				if operation.RequestBody != nil {
@@ -156,6 +157,7 @@ func TestOpenAPIExamples(t *testing.T) {
 				}
 			}
 		}
+		d.mu.Unlock()
 		if n < 20 {
 			t.Errorf("%s has %d examples", d.model.Info.Title, n)
 		}
