@@ -72,8 +72,15 @@ type Place struct {
 	Category    string    // the OSM key
 	Type        string    // the OSM value
 	Location    orb.Point // the point of the feature nearest to the query; the query itself inside an area
-	Distance    float64   // metres, two decimals
+	Distance    float64   // metres, two decimals; in a search the distance from Query.Near, or 0
 	Address     Address
+
+	// The following are known in searches only:
+
+	Bound      orb.Bound // of the whole feature
+	Layer      Layer
+	Importance float64 // 0 to 1
+	Score      Score
 
 	// Shape is the line of the feature or the outline of its area, in pieces in no particular order. It is nil for a
 	// position, without Request.Shapes, and if it has more than MaxShape segments.
