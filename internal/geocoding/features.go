@@ -59,6 +59,14 @@ func (x *Index) Kinds(f *Feature) iter.Seq2[[]byte, []byte] {
 	}
 }
 
+// Layer returns the layer of a feature under its usual category.
+func (x *Index) Layer(f *Feature) Layer {
+	for key, value := range x.Kinds(f) {
+		return x.layerOf(&f.record, &f.details, key, value)
+	}
+	return LayerOther
+}
+
 // Surroundings are the areas and settlements that a position belongs to, as in its address: features + 1, or 0.
 type Surroundings struct {
 	Suburb, Hamlet, City, County, State, CountryArea uint32
