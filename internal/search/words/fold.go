@@ -15,29 +15,10 @@ var special = map[rune]string{
 	'ŋ': "n", 'ƒ': "f", 'ə': "e", 'ς': "σ",
 	// Arabic: the forms of alef, yeh, kaf and heh that writers exchange, and tatweel, which only stretches a word.
 	'ٱ': "ا", 'ى': "ي", 'ی': "ي", 'ې': "ي", 'ک': "ك", 'ة': "ه", 'ہ': "ه", 'ھ': "ه", 'ە': "ه", 'ۀ': "ه", 'ـ': "",
-	'’': "'", '‘': "'", '‛': "'", '`': "'", '´': "'", '′': "'", 'ʹ': "'", 'ʻ': "'", 'ʼ': "'", 'ʽ': "'", 'ˈ': "'",
+	'’': "'", '‘': "'", '‛': "'", '`': "'", '′': "'", 'ʹ': "'", 'ʻ': "'", 'ʼ': "'", 'ʽ': "'", 'ˈ': "'",
 	'׳': "'", '״': "'", 'ʾ': "'", 'ʿ': "'",
 	'‐': "-", '‑': "-", '‒': "-", '–': "-", '—': "-", '―': "-", '−': "-", '⁄': "/", '∕': "/",
 	'、': ",", '،': ",", '؛': ";", '\u2028': "\n", '\u2029': "\n", '\u0085': "\n",
-}
-
-// folded is a text after folding, before it is split.
-type folded struct {
-	text    string
-	offsets []int32 // of each byte of text in the original, and the original's length; nil where they are the same
-}
-
-// original returns the range in the original of text[i:j]. It is never empty.
-func (f *folded) original(i, j int, source string) (int, int) {
-	if f.offsets == nil {
-		return i, j
-	}
-	from, to := int(f.offsets[i]), int(f.offsets[j])
-	if to <= from { // A part of a character that stands for several, such as ⑴.
-		_, size := utf8.DecodeRuneInString(source[from:])
-		to = from + size
-	}
-	return from, to
 }
 
 // ascii reports whether a text has only ASCII, without a backquote, which is an apostrophe.
@@ -50,10 +31,11 @@ func ascii(text string) bool {
 	return true
 }
 
-// fold folds case, decomposes (NFKD) and drops marks. It appends to offsets.
-func fold(text string, offsets []int32) folded {
+// fold folds case, decomposes (NFKD) and drops marks. It appends, for each byte of what it returns, the offset in the
+// text, and the text's length. It appends nothing if they are the same.
+func fold(text string, offsets []int32) (string, []int32) {
 	if ascii(text) {
-		return folded{text: strings.ToLower(text)}
+		return strings.ToLower(text), offsets
 	}
 	var array [192]byte
 	buffer := array[:0]
@@ -65,46 +47,69 @@ func fold(text string, offsets []int32) folded {
 		case r < utf8.RuneSelf && r != '`':
 			buffer = append(buffer, byte(r))
 		default:
-			buffer = appendFolded(buffer, r)
+			buffer = appendFolded(buffer, r, norm.NFKD.PropertiesString(text[i:]).Decomposition())
 		}
 		for range len(buffer) - before {
 			offsets = append(offsets, int32(i))
 		}
 	}
-	return folded{text: string(buffer), offsets: append(offsets, int32(len(text)))}
+	return string(buffer), append(offsets, int32(len(text)))
+}
+
+// original returns the bytes of the text that became the bytes from i to j by fold. There is at least one.
+func original(text string, offsets []int32, i, j int) (from, to int) {
+	if len(offsets) == 0 {
+		return i, j
+	}
+	from, to = int(offsets[i]), int(offsets[j])
+	if to <= from { // A part of a character that is folded to several, such as ⑴.
+		_, size := utf8.DecodeRuneInString(text[from:])
+		to = from + size
+	}
+	return from, to
 }
 
 // appendFolded appends the folded form of a rune: of none, one or several runes.
-func appendFolded(buffer []byte, r rune) []byte {
-	r = unicode.ToLower(r)
-	if s, ok := special[r]; ok {
-		return append(buffer, s...)
-	}
-	var from, to [utf8.UTFMax * 20]byte
-	decomposed := norm.NFKD.Append(to[:0], utf8.AppendRune(from[:0], r)...)
-	if bytes.ContainsRune(decomposed, '⁄') { // 12½ is 12 1/2, not 121/2.
+func appendFolded(buffer []byte, r rune, decomposed []byte) []byte {
+	switch {
+	case r == '´': // Its decomposition begins with a blank.
+		return append(buffer, '\'')
+	case 0xAC00 <= r && r <= 0xD7A3: // Hangul, which is decomposed by rule, not by table.
+		for _, letter := range norm.NFKD.String(string(r)) {
+			buffer = utf8.AppendRune(buffer, letter)
+		}
+		return buffer
+	case decomposed == nil:
+		return appendRune(buffer, r)
+	case bytes.ContainsRune(decomposed, '⁄'): // 12½ is 12 1/2, not 121/2.
 		buffer = append(buffer, ' ')
 	}
-	for i := 0; i < len(decomposed); {
-		d, size := utf8.DecodeRune(decomposed[i:])
-		i += size
-		d = unicode.ToLower(d)
-		s, ok := special[d]
-		switch {
-		case ok:
-			buffer = append(buffer, s...)
-		case dropped(d):
-		case d >= utf8.RuneSelf && unicode.IsDigit(d):
-			buffer = append(buffer, '0'+digit(d))
-		default:
-			buffer = utf8.AppendRune(buffer, d)
-		}
+	for len(decomposed) > 0 {
+		d, size := utf8.DecodeRune(decomposed)
+		buffer = appendRune(buffer, d)
+		decomposed = decomposed[size:]
 	}
 	return buffer
 }
 
-// dropped reports whether a rune is a mark that changes no letter, or invisible. The marks of the scripts of India and of
-// South East Asia are vowels, and stay.
+// appendRune appends the folded form of a rune that has no decomposition.
+func appendRune(buffer []byte, r rune) []byte {
+	r = unicode.ToLower(r)
+	s, ok := special[r]
+	switch {
+	case ok:
+		return append(buffer, s...)
+	case unicode.IsLetter(r): // The most frequent case.
+	case dropped(r):
+		return buffer
+	case r >= utf8.RuneSelf && unicode.IsDigit(r):
+		return append(buffer, '0'+digit(r))
+	}
+	return utf8.AppendRune(buffer, r)
+}
+
+// dropped reports whether a rune is a mark that changes no letter, or invisible. The marks of the scripts of India and
+// of South East Asia are vowels, and stay.
 func dropped(r rune) bool {
 	if r < 0x300 {
 		return r == 0xAD

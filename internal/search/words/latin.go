@@ -25,8 +25,8 @@ var letters = sync.OnceValue(func() *strings.Replacer {
 
 // ethiopic returns the syllables of Ethiopic and their Latin forms. A row of the block has a consonant with 8 vowels.
 func ethiopic() []string {
-	consonants := strings.Fields("h l h m s r s sh q qw q qw b v t ch h hw n ny a k kw kh kw w a z zh y d d j g gw g t ch p " +
-		"ts ts f p")
+	consonants := strings.Fields(
+		"h l h m s r s sh q qw q qw b v t ch h hw n ny a k kw kh kw w a z zh y d d j g gw g t ch p ts ts f p")
 	vowels := [8]string{"e", "u", "i", "a", "e", "", "o", "wa"}
 	var pairs []string
 	for row, consonant := range consonants {
@@ -41,9 +41,9 @@ func ethiopic() []string {
 	return pairs
 }
 
-// Latin returns a normalized token in Latin letters if it is in Cyrillic, Greek, Arabic, Hebrew or Ethiopic, else "". The
-// letters are those of maps and signs in English, as far as one table for all languages of a script goes: улица is ulitsa,
-// αθηνα is athina, شارع is shara. Vowels that are not written stay out.
+// Latin returns a normalized token in Latin letters if it is in Cyrillic, Greek, Arabic, Hebrew or Ethiopic, else "".
+// The letters are those of maps and signs in English, as far as one table for all languages of a script goes: улица is
+// ulitsa, αθηνα is athina, شارع is shara. Vowels that are not written stay out.
 func Latin(token string) string {
 	if ascii(token) {
 		return ""

@@ -129,7 +129,7 @@ func TestAbbreviationsTable(t *testing.T) {
 		t.Errorf("%d groups and %d fillers", len(groups), len(fillers))
 	}
 	for word, variants := range abbreviations().words {
-		if len(variants) > 10 {
+		if len(variants) > 8 {
 			t.Errorf("%s has %d variants, which makes each query for it slow: %q", word, len(variants), variants)
 		}
 		for _, variant := range variants {
@@ -154,7 +154,7 @@ func TestLettersTable(t *testing.T) {
 	}
 	// What folding leaves of these alphabets is in the table.
 	for _, letter := range "абвгдежзийклмнопрстуфхцчшщъыьэюяёєіїґђјљњћџѕқңғүұһөәαβγδεζηθικλμνξοπρσςτυφχψωابتثجحخدذرزسشصضطظعغفقكلمنهويءآأإؤئةىپچژگکیאבגדהוזחטיכךלמםנןסעפףצץקרשתሀሁሂሎማስቱፐ" {
-		token := string(appendFolded(nil, letter))
+		token, _ := fold(string(letter), nil)
 		if latin := Latin("я" + token); !strings.HasPrefix(latin, "ya") {
 			t.Errorf("%c has no Latin form", letter)
 		}

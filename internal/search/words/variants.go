@@ -53,9 +53,9 @@ var abbreviations = sync.OnceValue(func() *abbreviationTables {
 	return tables
 })
 
-// Variants returns other spellings of a normalized token that mean the same: abbreviations and full forms both ways, such as
-// street and saint for st, st for street; ordinals up to 20, such as 1st for first; hauptstrasse for hauptstr; and konig for
-// koenig, as ö is folded to o. The token itself is not among them. The slice is shared: do not change it.
+// Variants returns other spellings of a normalized token that mean the same: abbreviations and full forms both ways,
+// such as street and saint for st, st for street; ordinals up to 20, such as 1st for first; hauptstrasse for hauptstr;
+// and konig for koenig, as ö is folded to o. The token itself is not among them. The slice is shared: do not change it.
 //
 // Variants of variants are not variants: saint is none of street.
 func Variants(token string) []string {
@@ -93,23 +93,21 @@ func (t *abbreviationTables) suffixVariants(variants []string, token string) []s
 
 // withoutUmlauts replaces ae, oe and ue, where they are not parts of eue, que and the like, by a, o and u.
 func withoutUmlauts(token string) string {
-	var plain []byte
-	from := 0
-	for i := 0; i+1 < len(token); i++ {
-		c := token[i]
-		if token[i+1] != 'e' || c != 'a' && c != 'o' && c != 'u' || i > 0 && strings.IndexByte("aeiouq", token[i-1]) >= 0 {
+	var array [64]byte
+	plain := array[:0]
+	for i := range len(token) {
+		if token[i] == 'e' && i > 0 && strings.IndexByte("aou", token[i-1]) >= 0 &&
+			(i == 1 || strings.IndexByte("aeiouq", token[i-2]) < 0) {
 			continue
 		}
-		plain = append(plain, token[from:i+1]...)
-		from = i + 2
-		i++
+		plain = append(plain, token[i])
 	}
-	if plain == nil || len(token) < 4 {
+	if len(plain) == len(token) || len(token) < 4 {
 		return token
 	}
-	return string(append(plain, token[from:]...))
+	return string(plain)
 }
 
-// Filler reports whether a normalized token carries next to no meaning in a name, so that a query may lack it: articles,
-// prepositions and "and".
+// Filler reports whether a normalized token carries next to no meaning in a name, so that a query may lack it:
+// articles, prepositions and "and".
 func Filler(token string) bool { return abbreviations().fillers[token] }
