@@ -41,12 +41,9 @@ func fold(text string, offsets []int32) (string, []int32) {
 	buffer := array[:0]
 	for i, r := range text {
 		before := len(buffer)
-		switch {
-		case 'A' <= r && r <= 'Z':
-			buffer = append(buffer, byte(r)+'a'-'A')
-		case r < utf8.RuneSelf && r != '`':
-			buffer = append(buffer, byte(r))
-		default:
+		if r < utf8.RuneSelf {
+			buffer = appendRune(buffer, r)
+		} else {
 			buffer = appendFolded(buffer, r, norm.NFKD.PropertiesString(text[i:]).Decomposition())
 		}
 		for range len(buffer) - before {
@@ -95,6 +92,9 @@ func appendFolded(buffer []byte, r rune, decomposed []byte) []byte {
 // appendRune appends the folded form of a rune that has no decomposition.
 func appendRune(buffer []byte, r rune) []byte {
 	r = unicode.ToLower(r)
+	if r < utf8.RuneSelf && r != '`' {
+		return append(buffer, byte(r))
+	}
 	s, ok := special[r]
 	switch {
 	case ok:
@@ -111,8 +111,8 @@ func appendRune(buffer []byte, r rune) []byte {
 // dropped reports whether a rune is a mark that changes no letter, or invisible. The marks of the scripts of India and
 // of South East Asia are vowels, and stay.
 func dropped(r rune) bool {
-	if r < 0x300 {
-		return r == 0xAD
+	if r <= 0x36F { // The accents of European languages begin at 0x300.
+		return r >= 0x300 || r == 0xAD
 	}
 	return unicode.In(r, unicode.Cf, unicode.Me) || unicode.Is(unicode.Mn, r) &&
 		unicode.In(r, unicode.Inherited, unicode.Arabic, unicode.Hebrew, unicode.Cyrillic, unicode.Greek, unicode.Latin)
