@@ -12,7 +12,7 @@ const (
 	SectionWeights   = "search.weights"   // bytes: of each term, its weight
 	SectionLists     = "search.lists"     // []uint32: of each term, where its list begins, and the end of the last one
 	SectionPostings  = "search.postings"  // bytes: lists of names, see AppendList
-	SectionOffsets   = "search.offsets"   // []uint32: of each name, where its record begins
+	SectionOffsets   = "search.offsets"   // []uint32: of each name, where its record begins, and the end of the last one
 	SectionNames     = "search.names"     // bytes: records of names, see Name.Append
 	SectionDocuments = "search.documents" // []Document: along a Hilbert curve
 	SectionBounds    = "search.bounds"    // []Bound: the nodes of a tree over the documents, level by level, see geo.Tree

@@ -73,6 +73,7 @@ func (b *builder) add(p *place) error {
 			d.Category = b.categories[string(key)+"="+string(value)]
 		}
 	}
+	b.used[d.Category] = true
 	names, err := b.namesOf(p)
 	if err != nil || len(names) == 0 {
 		return err

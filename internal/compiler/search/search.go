@@ -8,8 +8,10 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"math"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/geo"
@@ -36,7 +38,8 @@ type builder struct {
 	entities   uint32
 	byFeature  map[uint32]uint32 // entities
 	byText     map[string]uint32
-	categories map[string]uint8 // by key=value: index + 1
+	categories map[string]uint8        // by key=value: index + 1
+	used       [math.MaxUint8 + 1]bool // categories of some document
 
 	documents *scratch.Array[document]
 	lines     *scratch.Sorter[line]
@@ -76,7 +79,7 @@ func Write(ctx context.Context, w *region.Writer, dir *scratch.Dir, importance *
 	if err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context) error{b.collect, b.mergeLines, b.assignHouses} {
+	for _, step := range []func(context.Context) error{b.collect, b.nameCategories, b.mergeLines, b.assignHouses} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -116,6 +119,22 @@ func newBuilder(dir *scratch.Dir, places *geocoding.Index, importance []uint8) (
 	}
 	b.entities = uint32(len(words.Categories()))
 	return b, nil
+}
+
+// nameCategories adds the names of categories that some document has.
+func (b *builder) nameCategories(context.Context) error {
+	for i, c := range words.Categories() {
+		if !b.used[i+1] {
+			continue
+		}
+		for _, text := range c.Names {
+			n, err := b.name(search.NameCategory, text)
+			if err = cmp.Or(err, b.pairs.Append(pair{name: n - 1, entity: true, number: uint32(i)})); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // newEntity returns a new entity.

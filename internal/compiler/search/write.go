@@ -156,7 +156,7 @@ func (b *builder) writeNames(w *region.Writer, order, numbers []uint32) error {
 			return err
 		}
 	}
-	return nil
+	return region.Append(offsets, uint32(out.Len()))
 }
 
 // termsOf appends the terms of a name.
