@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,12 +11,12 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// scripts are how the letters a to z are written.
+// scripts are how the letters a to z are written. In Ethiopic a consonant and the vowel behind it are one letter.
 var scripts = map[string]string{
 	"Cyrillic": "а б к д е ф г х и й к л м н о п щ р с т у в ж ы я з",
 	"Greek":    "α β κ δ ε φ γ η ι ζ κ λ μ ν ο π θ ρ σ τ υ β ω ξ ψ ζ",
 	"Arabic":   "ا ب ك د ي ف ج ه ي ج ك ل م ن و ب ق ر س ت و ف و خ ي ز",
-	"Ethiopic": "አ ብ ክ ድ ኤ ፍ ግ ህ ኢ ጅ ክ ል ም ን ኦ ፕ ቅ ር ስ ት ኡ ቭ ው ሽ ይ ዝ",
+	"Ethiopic": "አ በ ከ ደ አ ፈ ገ ሀ አ ጀ ከ ለ መ ነ አ ፐ ቀ ረ ሰ ተ አ ቨ ወ ሸ የ ዘ",
 }
 
 // names are the keys of what Script rewrites. It drops names in other languages.
@@ -25,7 +26,7 @@ var names = []string{"name", "addr:street", "addr:city", "addr:place", "addr:sub
 // Script is for Rewrite: it writes all names in another script, letter by letter, and drops those in other languages.
 func Script(name string) (func(osm.Object) bool, error) {
 	table := strings.Fields(scripts[name])
-	if table == nil {
+	if len(table) == 0 {
 		return nil, fmt.Errorf("no script %q", name)
 	}
 	rewrite := func(tags osm.Tags) osm.Tags {
@@ -52,19 +53,35 @@ func Script(name string) (func(osm.Object) bool, error) {
 	}, nil
 }
 
+// vowels are the forms of an Ethiopic letter for the vowel behind it, counted from that in the table.
+var vowels = map[rune]rune{'u': 1, 'i': 2, 'a': 3, 'e': 4, 'o': 6}
+
+const silent = 5 // the form without a vowel
+
 // write writes a text in letters for a to z. Marks are lost.
 func write(table []string, text string) string {
 	var b strings.Builder
-	for _, r := range norm.NFKD.String(strings.ReplaceAll(text, "ß", "ss")) {
-		switch lower := unicode.ToLower(r); {
-		case unicode.Is(unicode.Mn, r):
-		case lower < 'a' || lower > 'z':
-			b.WriteRune(r)
-		case lower != r:
-			b.WriteString(strings.ToUpper(table[lower-'a']))
-		default:
-			b.WriteString(table[lower-'a'])
+	letters := []rune(norm.NFKD.String(strings.ReplaceAll(text, "ß", "ss")))
+	letters = slices.DeleteFunc(letters, func(r rune) bool { return unicode.Is(unicode.Mn, r) })
+	for i := 0; i < len(letters); i++ {
+		lower := unicode.ToLower(letters[i])
+		if lower < 'a' || lower > 'z' {
+			b.WriteRune(letters[i])
+			continue
 		}
+		letter := table[lower-'a']
+		if lower != letters[i] {
+			letter = strings.ToUpper(letter)
+		}
+		if first := []rune(letter)[0]; unicode.Is(unicode.Ethiopic, first) {
+			form := cmp.Or(vowels[lower], silent)
+			if vowels[lower] == 0 && i+1 < len(letters) && vowels[unicode.ToLower(letters[i+1])] != 0 {
+				i++
+				form = vowels[unicode.ToLower(letters[i])]
+			}
+			letter = string(first + form)
+		}
+		b.WriteString(letter)
 	}
 	return b.String()
 }

@@ -27,6 +27,7 @@ type object struct {
 	at    orb.Point
 	lines []orb.LineString // one position, a line, or the outline of an area
 	area  bool
+	torn  bool // part of it is not in the extract
 
 	name   string // of the object, or of a house's street
 	number string // of a house
@@ -84,6 +85,7 @@ func Read(ctx context.Context, path string) (*Extract, error) {
 			way := object{id: fmt.Sprint("way:", o.ID), tags: o.Tags, lines: []orb.LineString{line},
 				area: closed && (o.Tags.Find("highway") == "" || o.Tags.Find("area") == "yes")}
 			k := (len(line) - 1) / 2
+			way.torn = len(line) < len(o.Nodes)
 			way.at = orb.Point{(line[k][0] + line[k+1][0]) / 2, (line[k][1] + line[k+1][1]) / 2}
 			if way.area {
 				way.at, _ = planar.CentroidArea(orb.Polygon{orb.Ring(line)})
@@ -101,6 +103,8 @@ func Read(ctx context.Context, path string) (*Extract, error) {
 				}
 				if line := ways[m.Ref]; m.Type == osm.TypeWay && line != nil {
 					r.lines = append(r.lines, line)
+				} else if m.Type == osm.TypeWay {
+					r.torn = true
 				}
 			}
 			if r.at = center; center == (orb.Point{}) && len(r.lines) > 0 {

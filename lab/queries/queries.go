@@ -21,13 +21,15 @@ const (
 	KindPlace   = "place"
 	KindStreet  = "street"
 	KindPrefix  = "prefix"
+	// KindName asks for other names than the main one: in other languages, alternative, old and short ones.
+	KindName = "other name"
 	// KindCrowd is KindPrefix also where five others match as well and are nearer.
 	KindCrowd = "prefix in a crowd"
 )
 
 // Kinds are all kinds.
 func Kinds() []string {
-	return []string{KindAddress, KindTypo, KindNear, KindPOI, KindPlace, KindStreet, KindPrefix, KindCrowd}
+	return []string{KindAddress, KindTypo, KindNear, KindPOI, KindPlace, KindStreet, KindPrefix, KindCrowd, KindName}
 }
 
 // Reach is how far in metres a result may be from what is expected.
@@ -53,7 +55,7 @@ func (q *Query) Expected() string {
 func (q *Query) Found(p *geocoding.Place) bool {
 	return slices.ContainsFunc(q.want, func(o *object) bool {
 		if o.number != "" {
-			return plain(p.Address.HouseNumber) == plain(o.number) && o.metres(p.Location) <= Reach
+			return house(p.Address.HouseNumber) == house(o.number) && o.metres(p.Location) <= Reach
 		}
 		return p.ID == o.id || plain(p.Name) == o.plain && o.metres(p.Location) <= Reach
 	})
@@ -61,36 +63,69 @@ func (q *Query) Found(p *geocoding.Place) bool {
 
 // Generator makes queries.
 type Generator struct {
-	x      *Extract
-	pools  map[string][]*object // by kind
-	byName map[string][]*object // by plain name, houses by number and plain street
+	x       *Extract
+	pools   map[string][]*object // by kind
+	byName  map[string][]*object // by plain name, houses by number and plain street
+	byOther map[string][]*object // by other plain names
 }
 
 // New returns a generator of queries about an extract, after Locate.
 func New(x *Extract) *Generator {
-	g := &Generator{x: x, pools: map[string][]*object{}, byName: map[string][]*object{}}
+	g := &Generator{x: x, pools: map[string][]*object{}, byName: map[string][]*object{},
+		byOther: map[string][]*object{}}
 	for i := range x.objects {
 		o := &x.objects[i]
 		if key := o.key(); key != "" {
 			g.byName[key] = append(g.byName[key], o)
 		}
-		if g.valid(o) {
-			g.pools[o.kind] = append(g.pools[o.kind], o)
+		if !g.valid(o) {
+			continue
+		}
+		g.pools[o.kind] = append(g.pools[o.kind], o)
+		if o.number != "" || o.kind == "" {
+			continue
+		}
+		names := o.otherNames()
+		if len(names) > 0 {
+			g.pools[KindName] = append(g.pools[KindName], o)
+		}
+		for _, name := range names {
+			g.byOther[plain(name)] = append(g.byOther[plain(name)], o)
 		}
 	}
 	return g
 }
 
+// otherNames are the names that are not the main one.
+func (o *object) otherNames() (names []string) {
+	for _, t := range o.tags {
+		language, ok := strings.CutPrefix(t.Key, "name:")
+		if ok && len(language) <= 3 || slices.Contains([]string{"alt_name", "old_name", "short_name", "official_name",
+			"loc_name", "int_name"}, t.Key) {
+			for name := range strings.SplitSeq(t.Value, ";") {
+				if p := plain(name); p != "" && p != o.plain {
+					names = append(names, strings.TrimSpace(name))
+				}
+			}
+		}
+	}
+	return names
+}
+
+// house is a house number in which equally good spellings are the same.
+func house(number string) string { return strings.ToLower(strings.ReplaceAll(number, " ", "")) }
+
 func (o *object) key() string {
 	if o.number != "" {
-		return plain(o.number) + " " + o.plain
+		return house(o.number) + " " + o.plain
 	}
 	return o.plain
 }
 
-// valid reports whether an object may be asked for: not if it is named as what it is, or has several numbers.
+// valid reports whether an object may be asked for: not if it is named as what it is, if it has several numbers, or if
+// part of it is not in the extract.
 func (g *Generator) valid(o *object) bool {
-	return o.plain != "" && !g.x.terms[o.plain] && len(o.name) <= 80 && !strings.ContainsAny(o.name, ";") &&
+	return !o.torn && o.plain != "" && !g.x.terms[o.plain] && len(o.name) <= 80 && !strings.ContainsAny(o.name, ";") &&
 		!strings.ContainsAny(o.number, ";,") && strings.ContainsAny(o.number+"0", "0123456789") && len(o.number) < 10
 }
 
@@ -130,6 +165,13 @@ func (g *Generator) one(r *rand.Rand, kind string) *Query {
 	switch kind {
 	case KindNear, KindPrefix, KindCrowd:
 		return g.near(r, q, kind)
+	}
+	if kind == KindName {
+		names := o.otherNames()
+		name := names[r.IntN(len(names))]
+		q.want = slices.Concat(g.equals(o, "", ""), g.byOther[plain(name)], g.byName[plain(name)])
+		q.Text = dress(r, name)
+		return q.checked()
 	}
 	city := o.address.City
 	switch {
@@ -242,8 +284,8 @@ func (g *Generator) near(r *rand.Rand, q *Query, kind string) *Query {
 	return q.checked()
 }
 
-// nearby are what has the same name as an object and is not much farther from a position than the nearest of these, with
-// those of the same city.
+// nearby are what has the same name as an object and is not much farther from a position than the nearest of these, and
+// what has it in the same city.
 func (g *Generator) nearby(o *object, p orb.Point) (want []*object) {
 	same := g.byName[o.key()]
 	distances := make([]float64, len(same))
@@ -306,7 +348,7 @@ func (g *Generator) mistyped(r *rand.Rand, q *Query, text, city string) bool {
 	o := q.target
 	all := words(typed)
 	q.want = g.equals(o, city, text)
-	number := plain(o.number)
+	number := house(o.number)
 	pattern := func(list []string) []string {
 		list = slices.Clone(list)
 		for i, w := range list {
@@ -323,12 +365,12 @@ func (g *Generator) mistyped(r *rand.Rand, q *Query, text, city string) bool {
 		exact := true
 		for _, w := range all {
 			exact = exact && (slices.Contains(other.words, w) || slices.Contains(other.cityWords, w) ||
-				other.number != "" && (w == plain(other.number) || w == other.address.Postcode))
+				other.number != "" && (w == house(other.number) || w == other.address.Postcode))
 		}
 		if exact {
 			return false
 		}
-		if plain(other.number) == number && alike(other.words, name) && (!inCity || alike(other.cityWords, cityName)) &&
+		if house(other.number) == number && alike(other.words, name) && (!inCity || alike(other.cityWords, cityName)) &&
 			(o.kind != KindPlace || other.kind == KindPlace) {
 			q.want = append(q.want, other)
 		}

@@ -10,8 +10,10 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"text/tabwriter"
 	"time"
@@ -39,10 +41,11 @@ type settings struct {
 	kind                  string
 	region, script, write string
 	check                 bool
+	out                   io.Writer
 }
 
 func main() {
-	var s settings
+	s := settings{out: os.Stdout}
 	flag.IntVar(&s.n, "n", 1000, "`number` of queries of each kind")
 	flag.Uint64Var(&s.seed, "seed", 1, "of the queries")
 	flag.IntVar(&s.misses, "misses", 0, "print this `number` of failures of each kind")
@@ -121,10 +124,9 @@ func (s *settings) run(ctx context.Context, extract string) (missed bool, err er
 // rounds is how often speed is measured. The fastest counts: the others say what else the machine had to do.
 const rounds = 3
 
-func (s *settings) evaluate(ctx context.Context, g *queries.Generator, index geocoding.Searcher) (missed bool, err error) {
-	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	defer table.Flush()
-	fmt.Fprintln(table, "kind\tn\trecall@1\trecall@5\tp50 µs\tp99 µs\tbar\t")
+func (s *settings) evaluate(ctx context.Context, g *queries.Generator, x geocoding.Searcher) (missed bool, err error) {
+	table := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(table, "kind\tn\trecall@1\trecall@5\tp50 µs\tp99 µs\tB/query\tbar\t")
 	for _, kind := range queries.Kinds() {
 		if s.kind != "" && s.kind != kind {
 			continue
@@ -133,66 +135,84 @@ func (s *settings) evaluate(ctx context.Context, g *queries.Generator, index geo
 		if len(all) == 0 {
 			continue
 		}
-		first, five, left := 0, 0, s.misses
-		into := new(geocoding.Result)
-		p50, p99 := time.Hour, time.Hour
-		for round := range rounds {
-			times := make([]time.Duration, len(all))
-			for i := range all {
-				q := &all[i]
-				q.Into = into
-				began := time.Now()
-				r, err := index.Search(ctx, &q.Query)
-				if err != nil {
-					return false, fmt.Errorf("%q: %w", q.Text, err)
-				}
-				times[i] = time.Since(began)
-				if round > 0 {
-					continue
-				}
-				at := slices.IndexFunc(r.Places, func(p geocoding.Place) bool { return q.Found(&p) })
-				if at == 0 {
-					first++
-				}
-				if at >= 0 {
-					five++
-				}
-				if at != 0 && (at < 0 || !q.Autocomplete) && left > 0 {
-					left--
-					miss(q, r)
-				}
-			}
-			slices.Sort(times)
-			p50, p99 = min(p50, times[len(times)/2]), min(p99, times[len(times)*99/100])
+		m, err := s.measure(ctx, all, x)
+		if err != nil {
+			return false, err
 		}
 		n := float64(len(all))
-		recall := float64(first) / n
+		recall := float64(m.first) / n
 		if kind == queries.KindPrefix || kind == queries.KindCrowd {
-			recall = float64(five) / n
+			recall = float64(m.five) / n
 		}
 		verdict := "-"
 		if bar := bars[kind]; bar > 0 {
 			verdict = fmt.Sprint("≥ ", bar)
-			if recall < bar || p50 > barP50 || p99 > barP99 {
+			if recall < bar || m.p50 > barP50 || m.p99 > barP99 {
 				verdict, missed = verdict+" ✗", true
 			}
 		}
-		fmt.Fprintf(table, "%s\t%d\t%.3f\t%.3f\t%d\t%d\t%s\t\n", kind, len(all), float64(first)/n, float64(five)/n,
-			p50.Microseconds(), p99.Microseconds(), verdict)
+		fmt.Fprintf(table, "%s\t%d\t%.3f\t%.3f\t%d\t%d\t%d\t%s\t\n", kind, len(all), float64(m.first)/n,
+			float64(m.five)/n, m.p50.Microseconds(), m.p99.Microseconds(), m.bytes, verdict)
 	}
-	return missed, nil
+	return missed, table.Flush()
 }
 
-// miss prints a query whose first result is not what is expected.
-func miss(q *queries.Query, r *geocoding.Result) {
+// measured is what the queries of a kind gave.
+type measured struct {
+	first, five int // queries whose answer was the first, and among five
+	p50, p99    time.Duration
+	bytes       uint64 // allocated for a query
+}
+
+func (s *settings) measure(ctx context.Context, all []queries.Query, x geocoding.Searcher) (*measured, error) {
+	m := &measured{p50: time.Hour, p99: time.Hour}
+	into := new(geocoding.Result)
+	left := s.misses
+	times := make([]time.Duration, len(all))
+	for round := range rounds {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for i := range all {
+			q := &all[i]
+			q.Into = into
+			began := time.Now()
+			r, err := x.Search(ctx, &q.Query)
+			if err != nil {
+				return nil, fmt.Errorf("%q: %w", q.Text, err)
+			}
+			if times[i] = time.Since(began); round > 0 {
+				continue
+			}
+			at := slices.IndexFunc(r.Places, func(p geocoding.Place) bool { return q.Found(&p) })
+			if at == 0 {
+				m.first++
+			}
+			if at >= 0 {
+				m.five++
+			}
+			if at != 0 && (at < 0 || !q.Autocomplete) && left > 0 {
+				left--
+				s.miss(q, r)
+			}
+		}
+		runtime.ReadMemStats(&after)
+		slices.Sort(times)
+		m.p50, m.p99 = min(m.p50, times[len(times)/2]), min(m.p99, times[len(times)*99/100])
+		m.bytes = (after.TotalAlloc - before.TotalAlloc) / uint64(len(all)) // of the last round, which only searches
+	}
+	return m, nil
+}
+
+// miss prints a query whose answer is missed.
+func (s *settings) miss(q *queries.Query, r *geocoding.Result) {
 	near := ""
 	if q.Near != nil {
 		near = fmt.Sprintf(" near %.5f,%.5f", q.Near[1], q.Near[0])
 	}
-	fmt.Printf("%s: %q%s, expected %s\n", q.Kind, q.Text, near, q.Expected())
+	fmt.Fprintf(s.out, "%s: %q%s, expected %s\n", q.Kind, q.Text, near, q.Expected())
 	for i := range r.Places[:min(3, len(r.Places))] {
 		p := &r.Places[i]
-		fmt.Printf("    %s %s %q %s=%s %.5f,%.5f: %.3f = text %.3f + importance %.3f + proximity %.3f\n", p.ID, p.Name,
+		fmt.Fprintf(s.out, "    %s %s %q %s=%s %.5f,%.5f: %.3f = text %.3f + importance %.3f + proximity %.3f\n", p.ID, p.Name,
 			p.DisplayName, p.Category, p.Type, p.Location[1], p.Location[0], p.Score.Total, p.Score.Text,
 			p.Score.Importance, p.Score.Proximity)
 	}
