@@ -212,8 +212,8 @@ func (s *settings) miss(q *queries.Query, r *geocoding.Result) {
 	fmt.Fprintf(s.out, "%s: %q%s, expected %s\n", q.Kind, q.Text, near, q.Expected())
 	for i := range r.Places[:min(3, len(r.Places))] {
 		p := &r.Places[i]
-		fmt.Fprintf(s.out, "    %s %s %q %s=%s %.5f,%.5f: %.3f = text %.3f + importance %.3f + proximity %.3f\n", p.ID, p.Name,
-			p.DisplayName, p.Category, p.Type, p.Location[1], p.Location[0], p.Score.Total, p.Score.Text,
+		fmt.Fprintf(s.out, "    %s %s %q %s=%s %.5f,%.5f: %.3f = text %.3f + importance %.3f + proximity %.3f\n", p.ID,
+			p.Name, p.DisplayName, p.Category, p.Type, p.Location[1], p.Location[0], p.Score.Total, p.Score.Text,
 			p.Score.Importance, p.Score.Proximity)
 	}
 }
