@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -122,12 +123,14 @@ func (o *object) key() string {
 	return o.plain
 }
 
-// valid reports whether an object may be asked for: not if it is named as what it is, if it has several numbers, or if
-// part of it is not in the extract.
+// valid reports whether an object may be asked for: not if it is named as what it is, if its number is none or several,
+// or if part of it is not in the extract.
 func (g *Generator) valid(o *object) bool {
-	return !o.torn && o.plain != "" && !g.x.terms[o.plain] && len(o.name) <= 80 && !strings.ContainsAny(o.name, ";") &&
-		!strings.ContainsAny(o.number, ";,") && strings.ContainsAny(o.number+"0", "0123456789") && len(o.number) < 10
+	return !o.torn && o.plain != "" && !g.x.terms[o.plain] && len(o.name) <= 80 && !strings.Contains(o.name, ";") &&
+		(o.number == "" || numbers.MatchString(o.number))
 }
+
+var numbers = regexp.MustCompile(`^[0-9]{1,5} ?[A-Za-z]?([-/][0-9]{1,5}[a-z]?)?$`)
 
 // Make makes up to n queries of a kind, the same ones for a seed. It makes fewer if the extract has none of the kind or
 // nearly all are ambiguous.
