@@ -303,7 +303,7 @@ func TestSearch(t *testing.T) {
 			t.Errorf("%s: %v, %q, want %q", line, err, stdout, want)
 		}
 	}
-	explained := regexp.MustCompile(`^[0-9.]+ \(text 0\.[0-9]+, importance 0\.[0-9]+, proximity 0\.[0-9]+\)  39\.16010,-75\.52010  Crossing`)
+	explained := regexp.MustCompile(`^[0-9.]+ \(text [01]\.[0-9]+, importance 0\.[0-9]+, proximity 0\.[0-9]+\)  39\.16010,-75\.52010  Crossing`)
 	stdout, _, err := run(t, "", "search", region, "crossing cafe", "--explain", "--near", "39.16,-75.52")
 	if err != nil || !explained.MatchString(stdout) {
 		t.Errorf("%v, %s", err, stdout)
