@@ -45,6 +45,7 @@ func (s *searcher) find(budget int) (tooMany bool) {
 	s.candidates = s.candidates[:0]
 	s.seen.reset()
 	s.entities.reset()
+	clear(s.categories[:])
 	var order [maxTokens]uint8
 	n := 0
 	for i := range s.tokens {
@@ -93,7 +94,7 @@ func (s *searcher) visitTerms(from, to uint32) {
 		name := uint32(0)
 		for range r.uint() {
 			name += r.uint()
-			if s.seen.add(name) {
+			if s.seen.add(name, int32(len(s.candidates))) {
 				s.visitName(name)
 			}
 		}
@@ -122,6 +123,7 @@ func (s *searcher) visitName(name uint32) {
 		r = s.record(entity)
 		r.at = categoryHead
 		c.name = entity
+		s.categories[entity+1] = uint32(len(s.candidates) + 1)
 	}
 	if c.count = r.uint(); c.count > 0 {
 		c.at = uint32(r.at)

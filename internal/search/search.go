@@ -5,7 +5,8 @@
 //   - query.go splits it into words, and finds the terms that each may mean: the word itself, its abbreviations, what it
 //     begins, and what it may be a typing error of (fuzzy.go);
 //   - names.go finds the names with the rarest of these terms, and what contexts they name;
-//   - rank.go ranks the documents that have the best of these names, with their contexts and houses (houses.go).
+//   - rank.go ranks the documents that have the best of these names, with their contexts and houses (houses.go), or
+//     scan.go where there are too many of them.
 //
 // If no document matches nearly all words, all of them may have typing errors.
 package search
@@ -19,6 +20,7 @@ import (
 	"github.com/blevesearch/vellum"
 	"github.com/paulmach/orb"
 
+	"github.com/mapsedge/caddy-maps/internal/base/heap"
 	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
@@ -36,6 +38,7 @@ type searcher struct {
 
 	query   *geocoding.Query
 	near    geometry.Coord
+	cos     float64 // of its latitude
 	scale   float64 // metres at which the proximity is half of the greatest
 	nearest float64 // the greatest proximity
 	size    int
@@ -49,9 +52,11 @@ type searcher struct {
 	queries uint32 // counts the uses of cache
 
 	candidates []candidate
+	categories [math.MaxUint8 + 1]uint32 // of documents with each: index of a candidate + 1
 	buckets    [bucketCount][]uint32
 	entities   table
 	cache      [1 << 10]cached
+	queue      heap.Heap[float64, node]
 	best       []found
 	items      []geocoding.Item
 }
@@ -136,7 +141,11 @@ func (s *searcher) run(budget int) {
 	}
 	s.queries++
 	s.sortHits()
-	s.find(budget)
+	if s.find(budget) {
+		s.best = s.best[:0]
+		s.scan(1, true)
+		return
+	}
 	s.rank()
 }
 
@@ -154,6 +163,7 @@ func (s *searcher) setNear() {
 	}
 	s.nearest = proximityWeight
 	s.near = geometry.NewCoord(*s.query.Near)
+	s.cos = math.Cos(s.query.Near[1] * math.Pi / 180)
 	s.scale = halfway * math.Exp2(geocoding.DefaultZoom-min(max(zoom, 5), 18))
 }
 
