@@ -30,7 +30,7 @@ type found struct {
 	document uint32
 	name     uint32 // the usual one
 	score    geocoding.Score
-	matched  float32 // the part of the query that it matches: 0 to 1
+	matched  float32 // the part of the words that it matches, without house numbers: 0 to 1
 	house
 }
 
@@ -69,6 +69,9 @@ func (s *searcher) boundCandidates() {
 			context[i] = sameWord
 		}
 	}
+	if s.aroundPlace {
+		context.raise(&s.place.q)
+	}
 	for i := range s.buckets {
 		s.buckets[i] = s.buckets[i][:0]
 	}
@@ -103,6 +106,17 @@ func (s *searcher) matched(q *qualities) float32 {
 	return sum / (s.weight * sameWord)
 }
 
+// matchedWords is matched without house numbers.
+func (s *searcher) matchedWords(q *qualities) float32 {
+	with := *q
+	for i := range s.tokens {
+		if s.tokens[i].isHouse {
+			with[i] = sameWord
+		}
+	}
+	return s.matched(&with)
+}
+
 // visitDocuments looks at the documents of a candidate.
 func (s *searcher) visitDocuments(c *candidate) {
 	r := s.record(c.name)
@@ -122,7 +136,8 @@ func (s *searcher) visitDocument(c *candidate, number uint32) {
 	}
 	q := c.q
 	q.raise(s.contextOf(d.Context, d.Category))
-	if layer := geocoding.Layer(d.Layer); layer >= geocoding.LayerCountry && layer <= geocoding.LayerLocality {
+	isPlace := d.Layer >= uint8(geocoding.LayerCountry) && d.Layer <= uint8(geocoding.LayerLocality)
+	if isPlace {
 		for i := range s.tokens { // which postcodes are in a place is unknown
 			if t := &s.tokens[i]; t.Number && len(t.Text) >= minPlacePostcode && q[i] == 0 {
 				q[i] = placePostcode
@@ -133,7 +148,15 @@ func (s *searcher) visitDocument(c *candidate, number uint32) {
 	if d.Houses != 0 {
 		f.house = s.findHouse(d, &q)
 	}
-	f.matched = s.matched(&q)
+	if s.aroundPlace {
+		nearness := s.proximityTo(&s.place.at, aroundScale, &geo.Box{MinX: d.X, MinY: d.Y, MaxX: d.X, MaxY: d.Y})
+		for i := range s.tokens {
+			if q[i] == 0 {
+				q[i] = quality(nearness * float64(s.place.q[i]) * aroundQuality)
+			}
+		}
+	}
+	f.matched = s.matchedWords(&q)
 	f.score.Text = float64(s.text(c, &q))
 	f.score.Importance = importanceWeight * float64(d.Importance) / math.MaxUint8
 	if s.query.Near != nil {
@@ -145,6 +168,43 @@ func (s *searcher) visitDocument(c *candidate, number uint32) {
 	}
 	s.keep(f, d)
 }
+
+// namedPlace is a settlement that the query names.
+type namedPlace struct {
+	known      bool
+	importance uint8
+	at         geometry.Coord
+	q          qualities
+}
+
+// findPlace finds the most important settlement that the query names.
+func (s *searcher) findPlace() {
+	s.place = namedPlace{}
+	for i := range s.candidates {
+		c := &s.candidates[i]
+		if !c.isPlace || c.greatest <= s.place.importance {
+			continue
+		}
+		r := s.record(c.name)
+		r.at = int(c.at)
+		n := uint32(0)
+		for range c.count {
+			n += r.uint()
+			d := s.documents.At(int(n))
+			if l := geocoding.Layer(d.Layer); l >= geocoding.LayerCity && l <= geocoding.LayerLocality &&
+				d.Importance > s.place.importance {
+				s.place = namedPlace{true, d.Importance, geometry.Coord{X: d.X, Y: d.Y}, c.q}
+			}
+		}
+	}
+}
+
+const (
+	// wholeName is the least cover of a name of which nothing that matters is missing.
+	wholeName = .85
+	// Around a place, what is aroundScale metres away matches half as well as what is in it, at most aroundQuality.
+	aroundScale, aroundQuality = 8000, .9
+)
 
 // contextOf returns the qualities of a context and a category.
 func (s *searcher) contextOf(context uint32, category uint8) *qualities {

@@ -12,7 +12,7 @@ import (
 
 const (
 	// maxVisited is how many documents are ranked one name after the other, maxScanned how many along the tree.
-	maxVisited, maxScanned = 20_000, 20_000
+	maxVisited, maxScanned = 3_000, 20_000
 )
 
 // node is a node of the tree over the documents.
@@ -80,12 +80,17 @@ func (s *searcher) proximity(b *geo.Box) float64 {
 	if s.query.Near == nil {
 		return 0
 	}
-	dx, dy := gap(s.near.X, b.MinX, b.MaxX), gap(s.near.Y, b.MinY, b.MaxY)
-	if around := geometry.FullTurn - max(float64(b.MaxX)-float64(s.near.X), float64(s.near.X)-float64(b.MinX)); around < dx {
+	return proximityWeight * s.proximityTo(&s.near, s.scale, b)
+}
+
+// proximityTo returns 1 for a box around a position, and half for one at so many metres as the scale.
+func (s *searcher) proximityTo(at *geometry.Coord, scale float64, b *geo.Box) float64 {
+	dx, dy := gap(at.X, b.MinX, b.MaxX), gap(at.Y, b.MinY, b.MaxY)
+	if around := geometry.FullTurn - max(float64(b.MaxX)-float64(at.X), float64(at.X)-float64(b.MinX)); around < dx {
 		dx = max(around, 0) // across the antimeridian
 	}
 	// On a plane, which is exact enough for ranks.
-	return proximityWeight * s.scale / (s.scale + math.Hypot(dx*s.cos, dy)*geo.MetresPerUnit)
+	return scale / (scale + math.Hypot(dx*math.Cos(float64(at.Y)*geometry.RadiansPerUnit), dy)*geo.MetresPerUnit)
 }
 
 // gap returns the distance of a coordinate from a range.

@@ -8,7 +8,8 @@
 //   - rank.go ranks the documents that have the best of these names, with their contexts and houses (houses.go), or
 //     scan.go where there are too many of them.
 //
-// If no document matches nearly all words, all of them may have typing errors.
+// If no document matches nearly all words, all of them may have typing errors, and the place in the query may be near what
+// it names.
 package search
 
 import (
@@ -38,7 +39,6 @@ type searcher struct {
 
 	query   *geocoding.Query
 	near    geometry.Coord
-	cos     float64 // of its latitude
 	scale   float64 // metres at which the proximity is half of the greatest
 	nearest float64 // the greatest proximity
 	size    int
@@ -51,14 +51,17 @@ type searcher struct {
 	seen    set    // names
 	queries uint32 // counts the uses of cache
 
-	candidates []candidate
-	categories [math.MaxUint8 + 1]uint32 // of documents with each: index of a candidate + 1
-	buckets    [bucketCount][]uint32
-	entities   table
-	cache      [1 << 10]cached
-	queue      heap.Heap[float64, node]
-	best       []found
-	items      []geocoding.Item
+	candidates  []candidate
+	categories  [math.MaxUint8 + 1]uint32 // of documents with each: index of a candidate + 1
+	buckets     [bucketCount][]uint32
+	entities    table
+	cache       [1 << 10]cached
+	place       namedPlace
+	aroundPlace bool // documents near it count as well as those in it
+
+	queue heap.Heap[float64, node]
+	best  []found
+	items []geocoding.Item
 }
 
 // Search implements geocoding.Searcher. Its errors are those of ctx and *region.DamageError.
@@ -130,6 +133,12 @@ func (s *searcher) search(q *geocoding.Query) (err error) {
 		}
 	}
 	s.run(allPostings)
+	if s.query.Near == nil && (len(s.best) == 0 || s.best[0].matched < enough) {
+		if s.findPlace(); s.place.known {
+			s.aroundPlace = true
+			s.rank()
+		}
+	}
 	return nil
 }
 
@@ -140,6 +149,7 @@ func (s *searcher) run(budget int) {
 		s.weight += s.tokens[i].weight
 	}
 	s.queries++
+	s.aroundPlace = false
 	s.sortHits()
 	if s.find(budget) {
 		s.best = s.best[:0]
@@ -163,7 +173,6 @@ func (s *searcher) setNear() {
 	}
 	s.nearest = proximityWeight
 	s.near = geometry.NewCoord(*s.query.Near)
-	s.cos = math.Cos(s.query.Near[1] * math.Pi / 180)
 	s.scale = halfway * math.Exp2(geocoding.DefaultZoom-min(max(zoom, 5), 18))
 }
 
