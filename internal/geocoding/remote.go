@@ -114,7 +114,13 @@ func (req *Request) remoteResult(found []Found, size int, keep func(*remote) boo
 		if len(f.kinds) == 0 {
 			continue
 		}
-		if f.kind = f.kinds[0]; keep(&f) {
+		wanted := slices.IndexFunc(f.kinds, func(k placefile.Kind) bool {
+			return req.Keep == nil || req.Keep(k.Key, k.Value, f.layerAs(k))
+		})
+		if wanted < 0 {
+			continue
+		}
+		if f.kind = f.kinds[wanted]; keep(&f) {
 			hits = append(hits, f)
 		}
 	}
@@ -197,6 +203,16 @@ func (f *remote) unit() unit {
 	return unitNone
 }
 
+// layerAs returns the layer of an object under one of its kinds.
+func (f *remote) layerAs(k placefile.Kind) Layer {
+	isStreet := f.Kind != region.KindNode && k.Key == "highway" && placefile.RoadKindOf(k.Value) != placefile.NoStreet
+	if l, ok := layerOf(k.Key, k.Value, f.Name == "", isStreet); ok {
+		return l
+	}
+	return [...]Layer{unitSuburb: LayerDistrict, unitCity: LayerCity, unitCounty: LayerCounty, unitState: LayerState,
+		unitCountry: LayerCountry}[f.unit()]
+}
+
 // place makes the Place of an object.
 func (f *remote) place(o *geometry.Origin, query orb.Point) Place {
 	p := Place{Name: f.title(), Category: f.kind.Key, Type: f.kind.Value, Location: query, Distance: f.centimetres / 100,
@@ -205,7 +221,8 @@ func (f *remote) place(o *geometry.Origin, query orb.Point) Place {
 		p.Location = o.Location(f.at)
 	}
 	p.Address.Country, p.Address.CountryCode = countryOf(&f.Address, p.Location)
-	if f.Kind != region.KindNode && f.kind.Key == "highway" && placefile.RoadKindOf(f.kind.Value) != placefile.NoStreet {
+	p.Layer, p.Bound = f.layerAs(f.kind), f.Geometry.Bound()
+	if p.Layer == LayerStreet {
 		p.Address.Street = cmp.Or(f.Address.Street, f.Name)
 	}
 	var t textBuffer
