@@ -28,6 +28,10 @@ type Found struct {
 	// Geometry is at least a point.
 	Geometry orb.Geometry
 
+	// Bound, if known, is that of the whole object, and Importance is from 0 to 1. Only searches have them.
+	Bound      orb.Bound
+	Importance float64
+
 	// Address has an alpha-2 country code in any case, or none.
 	Address Address
 }
@@ -36,10 +40,54 @@ type Found struct {
 // are near enough, nearest first.
 func (req *Request) Answer(found []Found) *Result {
 	farthest := farthestOf(req.MaxDistance)
-	asked := slices.ContainsFunc(req.Categories, func(c string) bool { return placefile.Normalize(c) != "" })
+	asked := asksFor(req.Categories)
 	return req.remoteResult(found, min(max(req.Size, MinSize), MaxSize), func(f *remote) bool {
 		return f.centimetres <= farthest && (asked && f.matches(req.Categories) || !asked && f.general())
 	})
+}
+
+// Answer makes a result of what a remote service found: objects with a name or house number that match the query, in the
+// order of the service. A location is the middle of the geometry. There are no scores.
+func (q *Query) Answer(found []Found) *Result {
+	result := new(Result)
+	asked := asksFor(q.Categories)
+	seen := make(map[uint64]bool, q.Limit)
+	for i := range found {
+		f := remote{Found: &found[i]}
+		if f.Geometry == nil || !f.present(q.Keep) || asked && !f.matches(q.Categories) || seen[f.ref()] {
+			continue
+		}
+		at := f.Geometry.Bound().Center()
+		p := f.place(at)
+		if q.Bound != nil && !within(q.Bound, at) ||
+			len(q.Countries) > 0 && !slices.Contains(q.Countries, p.Address.CountryCode) {
+			continue
+		}
+		if q.Near != nil {
+			p.Distance = math.Round(geo.Distance(q.Near[1], q.Near[0], at[1], at[0])*100) / 100
+		}
+		seen[f.ref()] = true
+		if result.Places = append(result.Places, p); len(result.Places) == q.Limit {
+			break
+		}
+	}
+	return result
+}
+
+// within reports whether a position lies in a box, which crosses the antimeridian if its west is east of its east.
+func within(b *orb.Bound, p orb.Point) bool {
+	if p[1] < b.Min[1] || p[1] > b.Max[1] {
+		return false
+	}
+	if b.Min[0] > b.Max[0] {
+		return p[0] >= b.Min[0] || p[0] <= b.Max[0]
+	}
+	return p[0] >= b.Min[0] && p[0] <= b.Max[0]
+}
+
+// asksFor reports whether a filter has a term. Blank ones are ignored.
+func asksFor(categories []string) bool {
+	return slices.ContainsFunc(categories, func(c string) bool { return placefile.Normalize(c) != "" })
 }
 
 // Fallback makes the result of a request without categories if no feature is near: the smallest settlement or
@@ -106,21 +154,7 @@ func (req *Request) remoteResult(found []Found, size int, keep func(*remote) boo
 	for i := range found {
 		f := remote{Found: &found[i]}
 		var known bool
-		if f.measure, known = measureFrom(&o, f.Geometry); !known || f.title() == "" || f.Category == "" {
-			continue
-		}
-		f.kinds = placefile.AppendKinds(nil, func(string) string { return f.Type }, []string{f.Category})
-		f.kinds = placefile.AppendKinds(f.kinds, func(key string) string { return f.Tags[key] }, placefile.MainKeys)
-		if len(f.kinds) == 0 {
-			continue
-		}
-		wanted := slices.IndexFunc(f.kinds, func(k placefile.Kind) bool {
-			return req.Keep == nil || req.Keep(k.Key, k.Value, f.layerAs(k))
-		})
-		if wanted < 0 {
-			continue
-		}
-		if f.kind = f.kinds[wanted]; keep(&f) {
+		if f.measure, known = measureFrom(&o, f.Geometry); known && f.present(req.Keep) && keep(&f) {
 			hits = append(hits, f)
 		}
 	}
@@ -132,10 +166,31 @@ func (req *Request) remoteResult(found []Found, size int, keep func(*remote) boo
 	for i := range hits {
 		if f := &hits[i]; len(result.Places) < size && !seen[f.ref()] {
 			seen[f.ref()] = true
-			result.Places = append(result.Places, f.place(&o, req.Point))
+			at := req.Point
+			if f.at != (geometry.Offset{}) {
+				at = o.Location(f.at)
+			}
+			p := f.place(at)
+			p.Distance = f.centimetres / 100
+			result.Places = append(result.Places, p)
 		}
 	}
 	return result
+}
+
+// present finds the categories of an object, and reports whether it has a title and one of them that is to be kept.
+func (f *remote) present(keep func(category, kind string, layer Layer) bool) bool {
+	if f.title() == "" || f.Category == "" {
+		return false
+	}
+	f.kinds = placefile.AppendKinds(nil, func(string) string { return f.Type }, []string{f.Category})
+	f.kinds = placefile.AppendKinds(f.kinds, func(key string) string { return f.Tags[key] }, placefile.MainKeys)
+	for _, f.kind = range f.kinds {
+		if keep == nil || keep(f.kind.Key, f.kind.Value, f.layerAs(f.kind)) {
+			return true
+		}
+	}
+	return false
 }
 
 func (f *Found) ref() uint64 { return placefile.NewRef(f.Kind, f.ID) }
@@ -209,19 +264,18 @@ func (f *remote) layerAs(k placefile.Kind) Layer {
 	if l, ok := layerOf(k.Key, k.Value, f.Name == "", isStreet); ok {
 		return l
 	}
-	return [...]Layer{unitSuburb: LayerDistrict, unitCity: LayerCity, unitCounty: LayerCounty, unitState: LayerState,
-		unitCountry: LayerCountry}[f.unit()]
+	return [...]Layer{unitNone: LayerOther, unitSuburb: LayerDistrict, unitCity: LayerCity, unitCounty: LayerCounty,
+		unitState: LayerState, unitCountry: LayerCountry}[f.unit()]
 }
 
-// place makes the Place of an object.
-func (f *remote) place(o *geometry.Origin, query orb.Point) Place {
-	p := Place{Name: f.title(), Category: f.kind.Key, Type: f.kind.Value, Location: query, Distance: f.centimetres / 100,
-		Address: f.Address}
-	if f.at != (geometry.Offset{}) {
-		p.Location = o.Location(f.at)
+// place makes the Place of an object, without its distance.
+func (f *remote) place(at orb.Point) Place {
+	p := Place{Name: f.title(), Category: f.kind.Key, Type: f.kind.Value, Location: at, Address: f.Address,
+		Bound: f.Bound, Layer: f.layerAs(f.kind), Importance: f.Importance}
+	if p.Bound == (orb.Bound{}) {
+		p.Bound = f.Geometry.Bound()
 	}
-	p.Address.Country, p.Address.CountryCode = countryOf(&f.Address, p.Location)
-	p.Layer, p.Bound = f.layerAs(f.kind), f.Geometry.Bound()
+	p.Address.Country, p.Address.CountryCode = countryOf(&f.Address, at)
 	if p.Layer == LayerStreet {
 		p.Address.Street = cmp.Or(f.Address.Street, f.Name)
 	}
