@@ -127,7 +127,7 @@ const (
 	maxCityVote = 2_000 // metres
 )
 
-// infer takes the city that most of the nearest addresses of the same country name, where neither an area nor a
+// infer takes the city that most of the nearest addresses of the same country tell, at least two, where neither an area nor a
 // settlement tells it: an extract may have cut the boundary of the city, and left out its center.
 func (s *search) infer(a *location) {
 	if a.city.feature != 0 {
@@ -137,7 +137,7 @@ func (s *search) infer(a *location) {
 	defer n.release()
 	n.reset(s.x, &s.o, cityVotes, maxCityVote*100)
 	n.search(placefile.TreeGeneral)
-	best, most := []byte(nil), 0
+	best, most := []byte(nil), 1 // of two that agree
 	for i := range n.hits {
 		if c, ok := country.LookupOffshore(n.o.Location(n.hits[i].at)); !ok || c.Code != a.country.Code {
 			continue
