@@ -94,3 +94,18 @@ func (s *search) parts(a *location) []hit {
 	}
 	return s.hits
 }
+
+// IsPOI reports whether a feature of LayerOther is a point of interest, such as a shop, rather than a part of nature or
+// of a network.
+func IsPOI(category, kind string) bool {
+	switch category {
+	case "amenity", "shop", "tourism", "historic", "office", "craft", "building", "highway", "healthcare", "emergency",
+		"club", "aeroway":
+		return true
+	case "leisure":
+		return kind != "park" && kind != "nature_reserve"
+	case "railway":
+		return kind == "station" || kind == "halt" || kind == "tram_stop" || kind == "subway_entrance"
+	}
+	return false
+}
