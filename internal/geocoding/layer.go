@@ -82,9 +82,10 @@ func (s *search) parts(a *location) []hit {
 	// As far as it is, a polygon or the nearest settlement gave the name.
 	s.seek(math.Ceil(math.Pi*geometry.EarthRadius), &a.jurisdiction, false)
 	s.hits = s.hits[:0]
-	for _, n := range [...]uint32{s.around.Feature[placefile.RoleAnswer], a.suburb.feature, a.hamlet.feature,
-		a.city.feature, a.county.feature, a.state.feature, a.countryLabel.feature} {
-		if n == 0 || len(s.hits) == s.size || slices.ContainsFunc(s.hits, func(h hit) bool { return h.feature == n-1 }) {
+	parts := [...]uint32{s.around.Feature[placefile.RoleAnswer], a.suburb.feature, a.hamlet.feature, a.city.feature,
+		a.county.feature, a.state.feature, a.countryLabel.feature}
+	for i, n := range parts {
+		if n == 0 || i == 0 && slices.Contains(parts[1:], n) || len(s.hits) == s.size || slices.ContainsFunc(s.hits, func(h hit) bool { return h.feature == n-1 }) {
 			continue
 		}
 		f := s.x.feature(n - 1)

@@ -163,7 +163,7 @@ func TestNominatimReverse(t *testing.T) {
 		"osm_type":"node","osm_id":100,"lat":"39.1601000","lon":"-75.5201000","class":"amenity","type":"cafe","place_rank":30,
 		"importance":0,"addresstype":"amenity","name":"Crossing Café",
 		"display_name":"Crossing Café, Testville, United States",
-		"address":{"amenity":"Crossing Café","road":"Main Street","city":"Testville","country":"United States","country_code":"us"},
+		"address":{"amenity":"Crossing Café","road":"Oak Street","city":"Testville","country":"United States","country_code":"us"},
 		"extratags":null,"namedetails":{"name":"Crossing Café"},
 		"boundingbox":["39.1600500","39.1601500","-75.5201500","-75.5200500"]}`)
 	if diff := cmp.Diff(want, got); diff != "" {
