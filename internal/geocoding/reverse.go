@@ -54,6 +54,7 @@ func (x *Index) Reverse(ctx context.Context, req *Request) (result *Result, err 
 	}
 	if len(hits) > 0 || byParts {
 		s.settle(&where, around.Near)
+		s.infer(&where)
 	}
 	if byParts {
 		hits = s.parts(&where)

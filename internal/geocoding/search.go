@@ -43,9 +43,9 @@ type search struct {
 	farthest float64 // greatest distance of a feature in centimetres
 	limit    float64 // haversine beyond which a feature is no hit
 	text     textBuffer
+	spans    []placeSpans
 	around   placefile.Enclosing
 	nearest  nearest
-	spans    []placeSpans
 }
 
 // reset prepares a search for at most size features within some centimetres.

@@ -88,7 +88,6 @@ func (s *search) settle(a *location, near uint32) {
 	for _, tree := range [...]uint32{placefile.TreeHamlets, placefile.TreeDwellings} {
 		s.name(&a.city, tree, a.cityDistance(), a, false, &placefile.Reader{})
 	}
-	s.infer(a)
 	s.name(&a.suburb, placefile.TreeSuburbs, placefile.MaxSuburbDistance, a, true, &r)
 	s.name(&a.hamlet, placefile.TreeHamlets, placefile.MaxSuburbDistance, a, true, &r)
 }
