@@ -22,8 +22,10 @@ type endpoint struct{ option, given, preset string }
 func parseEndpoints(endpoints ...endpoint) (paths []request.Prefix, err error) {
 	for _, e := range endpoints {
 		path, err := request.ParsePrefix(cmp.Or(e.given, e.preset))
-		if err == nil && slices.Contains(paths, path) {
-			err = fmt.Errorf("%q is the path of the endpoint itself, or of another one", path)
+		if i := slices.Index(paths, path); err == nil && i == 0 {
+			err = fmt.Errorf("%q is the path of the endpoint itself", path)
+		} else if err == nil && i > 0 {
+			err = fmt.Errorf("%q is the path of %s", path, endpoints[i].option)
 		}
 		if err != nil {
 			return nil, options.Wrap(e.option, err)
@@ -33,9 +35,13 @@ func parseEndpoints(endpoints ...endpoint) (paths []request.Prefix, err error) {
 	return paths, nil
 }
 
-// reachable checks that no directive around a handler removes a part of its paths.
+// reachable checks that no directive around a handler removes a part of its paths, but for the presets of the older
+// paths, which few requests are for.
 func reachable(ctx caddy.Context, paths []request.Prefix, names ...string) error {
 	for i, path := range paths {
+		if path == defaultSimple || path == defaultSimpleSearch {
+			continue
+		}
 		if _, err := app.Prefix(ctx, names[i], path.Path()); err != nil {
 			return err
 		}

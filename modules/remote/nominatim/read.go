@@ -61,7 +61,7 @@ func parse(status int, body []byte, req *geocoding.Request) ([]geocoding.Found, 
 	return d.result(req)
 }
 
-// maxLimit is the largest number of results of a search (MAX_RESULTS in src/nominatim_api/v1/server_glue.py).
+// maxLimit is the largest number of results of a search (search_endpoint in src/nominatim_api/v1/server_glue.py).
 const maxLimit = 50
 
 // parseList reads a response of `search`: a list. Without results it is empty.
