@@ -80,10 +80,10 @@ type Place struct {
 	Distance    float64   // metres, two decimals; in a search the distance from Query.Near, or 0
 	Address     Address
 
-	Bound       orb.Bound // of the whole feature
-	Layer       Layer
-	Importance  float64 // 0 to 1; in searches only
-	Score       Score   // in searches only
+	Bound      orb.Bound // of the whole feature
+	Layer      Layer
+	Importance float64 // 0 to 1; in searches only
+	Score      Score   // in searches only
 
 	// Shape is the line of the feature or the outline of its area, in pieces in no particular order. It is nil for a
 	// position, without Request.Shapes, and if it has more than MaxShape segments.
@@ -110,7 +110,7 @@ type Address struct {
 // Limits of a request.
 const (
 	MinSize            = 1
-	MaxSize            = 5 // of maps_reverse_geocode; MaxLimit for a Geocoder
+	MaxSize            = 5      // of maps_reverse_geocode; MaxLimit for a Geocoder
 	DefaultMaxDistance = 1000.0 // metres
 )
 

@@ -40,8 +40,8 @@ type search struct {
 	hits     []hit // in order
 	size     int
 	request  *Request // nil in infer
-	farthest float64 // greatest distance of a feature in centimetres
-	limit    float64 // haversine beyond which a feature is no hit
+	farthest float64  // greatest distance of a feature in centimetres
+	limit    float64  // haversine beyond which a feature is no hit
 	text     textBuffer
 	spans    []placeSpans
 	around   placefile.Enclosing
