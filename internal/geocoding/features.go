@@ -102,6 +102,8 @@ type Item struct {
 	At      orb.Point // where its address is
 	// House, if set, makes the item a house with this number on the feature, which is a street or a place.
 	House []byte
+	// Street makes the item the street of the feature's address, of which the region has no way.
+	Street bool
 }
 
 // Describe returns the places of features at positions, in this order, with names and addresses as in the answers of
@@ -109,6 +111,7 @@ type Item struct {
 func (x *Index) Describe(items []Item, req *Request) *Result {
 	s := x.scratch.Get().(*search)
 	defer s.release()
+	s.x = x
 	s.text.reset()
 	s.spans = s.spans[:0]
 	for i := range items {
@@ -118,9 +121,14 @@ func (x *Index) Describe(items []Item, req *Request) *Result {
 		around := s.writeSurroundings(&a, req.Languages)
 		h := hit{match: match{feature: item.Feature, extent: f.Extent}, record: f}
 		p := s.write(&h, req, &a, &around)
-		if item.House != nil {
+		switch {
+		case item.House != nil:
 			s.writeHouse(&p, item.House)
 			p.bound = item.At.Bound()
+		case item.Street && p.street.from < p.street.to:
+			p.houseNumber, p.name = span{}, p.street
+			p.category, p.kind = s.text.addString("place"), s.text.addString("street")
+			p.display = s.text.join(p.name, p.suburb, p.city, p.state, p.country)
 		}
 		s.spans = append(s.spans, p)
 	}

@@ -94,6 +94,7 @@ type House struct {
 	Number  uint32
 	Rest    string // of the number: the "a" of 12a
 	Feature uint32
+	Context uint32 // where its context begins if it is not that of the document, else 0
 }
 
 // AppendHouses appends the houses of a document, ordered by number and rest.
@@ -102,12 +103,23 @@ func AppendHouses(data []byte, houses []House) []byte {
 	number, feature := uint32(0), int64(0)
 	for _, h := range houses {
 		data = binary.AppendUvarint(data, uint64(h.Number-number))
-		data = append(append(data, byte(len(h.Rest))), h.Rest...)
+		head := byte(len(h.Rest))
+		if h.Context != 0 {
+			head |= houseHasContext
+		}
+		data = append(append(data, head), h.Rest...)
 		data = binary.AppendVarint(data, int64(h.Feature)-feature)
+		if h.Context != 0 {
+			data = binary.AppendUvarint(data, uint64(h.Context))
+		}
 		number, feature = h.Number, int64(h.Feature)
 	}
 	return data
 }
 
-// MaxHouseRest is the most bytes of the rest of a house number.
-const MaxHouseRest = 31
+const (
+	// MaxHouseRest is the most bytes of the rest of a house number.
+	MaxHouseRest = 31
+	// houseHasContext is a bit beside the length of the rest.
+	houseHasContext = 1 << 7
+)

@@ -11,6 +11,7 @@ import (
 type house struct {
 	feature uint32 // + 1, 0 for none; of an interpolated one, the house before it
 	next    uint32 // + 1: of an interpolated one, the house after it; else 0
+	context uint32
 	between float32
 	token   uint8 // the word with its number
 }
@@ -47,7 +48,7 @@ func (s *searcher) findHouse(d *Document, q *qualities) (best house) {
 		}
 		h.token = uint8(i)
 		if h.next == 0 {
-			s.matchAddress(h.feature-1, q)
+			s.matchAddress(&h, q)
 		}
 		return h
 	}
@@ -64,11 +65,15 @@ func (s *searcher) lookUp(d *Document, number uint32, rest string, q *qualities)
 	most := float32(-1)
 	for range r.uint() {
 		n += r.uint()
-		length := int(r.byte())
+		head := r.byte()
+		length := int(head &^ houseHasContext)
 		own := r.data[r.at : r.at+length]
 		r.at += length
 		feature += r.int()
-		f := uint32(feature) + 1
+		f, context := uint32(feature)+1, d.Context
+		if head&houseHasContext != 0 {
+			context = r.uint()
+		}
 		level, same := uint8(0), string(own) == rest
 		switch {
 		case n == number && same:
@@ -82,9 +87,11 @@ func (s *searcher) lookUp(d *Document, number uint32, rest string, q *qualities)
 		}
 		if level > 0 && level >= quality {
 			// Of several houses with the number, the one whose address fits best.
-			fits := s.fits(f-1, q)
-			if level > quality || fits > most {
-				best, quality, most, exact = house{feature: f}, level, fits, same
+			h := house{feature: f, context: context}
+			with := *q
+			s.matchAddress(&h, &with)
+			if fits := s.matched(&with); level > quality || fits > most {
+				best, quality, most, exact = h, level, fits, same
 			}
 			continue
 		}
@@ -103,16 +110,9 @@ func (s *searcher) lookUp(d *Document, number uint32, rest string, q *qualities)
 	return best, quality, exact
 }
 
-// fits returns how much of the query the address of a house matches.
-func (s *searcher) fits(feature uint32, q *qualities) float32 {
-	with := *q
-	s.matchAddress(feature, &with)
-	return s.matched(&with)
-}
-
 // matchAddress raises the qualities of the words that are in the address of a house, which may differ from that of its
 // street.
-func (s *searcher) matchAddress(feature uint32, q *qualities) {
+func (s *searcher) matchAddress(h *house, q *qualities) {
 	missing := false
 	for i := range s.tokens {
 		missing = missing || q[i] == 0
@@ -120,8 +120,9 @@ func (s *searcher) matchAddress(feature uint32, q *qualities) {
 	if !missing {
 		return
 	}
-	f := s.places.Feature(feature)
-	for _, text := range [...][]byte{f.Own.City, f.Own.Suburb, f.Own.Hamlet, f.Own.Postcode, f.Own.State, f.Name} {
+	q.raise(s.contextOf(h.context, 0))
+	f := s.places.Feature(h.feature - 1)
+	for _, text := range [...][]byte{f.Own.Postcode, f.Name} {
 		if len(text) == 0 {
 			continue
 		}
@@ -140,11 +141,18 @@ func (s *searcher) houseEnd(d *Document) int {
 	return min(int(d.Houses)+most, s.Index.houses.Len())
 }
 
+// isStreet reports whether a document's feature is a street itself.
+func (s *searcher) isStreet(d *Document) bool {
+	f := s.places.Feature(d.Feature)
+	return f.IsStreet
+}
+
 // itemOf returns the feature to describe for a document that was found.
 func (s *searcher) itemOf(f *found) geocoding.Item {
 	d := s.documents.At(int(f.document))
 	if f.feature == 0 {
-		return geocoding.Item{Feature: d.Feature, At: d.Position()}
+		return geocoding.Item{Feature: d.Feature, At: d.Position(),
+			Street: geocoding.Layer(d.Layer) == geocoding.LayerStreet && !s.isStreet(d)}
 	}
 	before := s.places.Feature(f.feature - 1)
 	at := before.Geometry.Inner()

@@ -151,10 +151,16 @@ func (s *searcher) compare(name uint32) (c candidate, r reader, ok bool) {
 			matched += weight * float32(best) / sameWord
 		}
 	}
-	if ok {
-		c.cover = matched / all
+	if !ok {
+		return c, r, false
 	}
-	return c, r, ok
+	c.cover = matched / all
+	for i := range s.tokens {
+		if s.tokens[i].repeated { // "Newport Road, Newport" is rather in Newport
+			c.q[i] = quality(int(c.q[i]) * repeatedWord / sameWord)
+		}
+	}
+	return c, r, true
 }
 
 // match raises the qualities of the words that match a term, and returns the greatest.

@@ -3,6 +3,7 @@ package search
 import (
 	"errors"
 	"math"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/blevesearch/vellum"
@@ -26,6 +27,7 @@ const (
 	oneEdit        = 80
 	twoEdits       = 62
 	editedPrefix   = 66
+	repeatedWord   = 80 // of a name that has the word once
 )
 
 // qualities are those of the words of a query.
@@ -48,6 +50,7 @@ type token struct {
 	isHouse  bool
 	known    bool // some term is the word, a variant of it, or begins with it
 	fuzzy    bool // terms within some edits have been added
+	repeated bool // an earlier word is the same
 }
 
 // hit is a term that a word matches.
@@ -82,6 +85,7 @@ func (s *searcher) read(text string) {
 		if n, t.rest, t.isHouse = words.HouseNumber(w.Text); t.isHouse {
 			t.house = uint32(n)
 		}
+		t.repeated = slices.ContainsFunc(s.tokens, func(o token) bool { return o.Text == t.Text })
 		s.tokens = append(s.tokens, t)
 	}
 }
@@ -183,10 +187,10 @@ func (s *searcher) addFuzzy(i uint8, autocomplete bool) error {
 		return nil
 	}
 	t.fuzzy = true
-	letters := utf8.RuneCountInString(t.Text)
-	edits := uint8(0)
+	// A word that lacks a letter is shorter than it should be: see allows.
+	letters, edits := utf8.RuneCountInString(t.Text)+1, uint8(0)
 	switch {
-	case t.Number && letters >= minPostcode, !t.Number && letters >= minOneEdit && letters < minTwoEdits:
+	case t.Number && letters > minPostcode, !t.Number && letters >= minOneEdit && letters < minTwoEdits:
 		edits = 1
 	case !t.Number && letters >= minTwoEdits:
 		edits = 2
@@ -198,7 +202,7 @@ func (s *searcher) addFuzzy(i uint8, autocomplete bool) error {
 	if err := s.addEdits(i, edits, false, [3]quality{sameWord, oneEdit, twoEdits}); err != nil {
 		return err
 	}
-	if autocomplete && int(i) == len(s.tokens)-1 && !t.Number {
+	if autocomplete && int(i) == len(s.tokens)-1 && !t.Number && letters > minOneEdit {
 		if err := s.addEdits(i, 1, true, [3]quality{unfinishedWord, editedPrefix}); err != nil {
 			return err
 		}
@@ -212,14 +216,22 @@ func (s *searcher) addFuzzy(i uint8, autocomplete bool) error {
 	return nil
 }
 
+// allows reports whether a word may have so many edits, by the letters of the longer one of it and the term.
+func allows(letters int, edits uint8) bool {
+	return edits == 0 || letters >= minOneEdit && edits == 1 || letters >= minTwoEdits
+}
+
 // addEdits adds the terms within some edits of a word, or those that begin so, with qualities by the number of edits.
 func (s *searcher) addEdits(i uint8, edits uint8, prefix bool, qualities [3]quality) error {
 	s.automaton.reset(s.tokens[i].Text, edits, prefix)
 	found := len(s.hits)
 	err := s.iterator.Reset(s.terms, nil, nil, &s.automaton)
 	for ; err == nil && len(s.hits)-found < maxFuzzy; err = s.iterator.Next() {
-		_, term := s.iterator.Current()
-		s.hits = append(s.hits, hit{uint32(term), i, qualities[s.iterator.EditDistance()]})
+		text, term := s.iterator.Current()
+		distance := s.iterator.EditDistance()
+		if allows(max(len(s.automaton.word), utf8.RuneCount(text)), distance) {
+			s.hits = append(s.hits, hit{uint32(term), i, qualities[distance]})
+		}
 	}
 	if errors.Is(err, vellum.ErrIteratorDone) {
 		return nil

@@ -15,8 +15,8 @@ import (
 //   - its importance: 0 to importanceWeight.
 //   - its proximity: 0 to proximityWeight.
 const (
-	coverWeight      = .15 // of the text
-	importanceWeight = .22
+	coverWeight      = .2 // of the text
+	importanceWeight = .2
 	proximityWeight  = .3
 	otherName        = .97 // the text of names that are not the usual one
 	categoryName     = .9
@@ -80,7 +80,7 @@ func (s *searcher) boundCandidates() {
 
 // text returns the text score of a candidate whose document has some qualities.
 func (s *searcher) text(c *candidate, q *qualities) float32 {
-	text := s.matched(q)*(1-coverWeight) + c.cover*s.matched(&c.q)*coverWeight
+	text := s.matched(q) * (1 - coverWeight*(1-c.cover))
 	switch c.kind {
 	case NameOther:
 		text *= otherName
@@ -117,7 +117,7 @@ func (s *searcher) visitDocument(c *candidate, number uint32) {
 		return
 	}
 	q := c.q
-	q.raise(s.contextOf(d))
+	q.raise(s.contextOf(d.Context, d.Category))
 	f := found{document: number, name: d.Name}
 	if d.Houses != 0 {
 		f.house = s.findHouse(d, &q)
@@ -136,16 +136,15 @@ func (s *searcher) visitDocument(c *candidate, number uint32) {
 	s.keep(f, d)
 }
 
-// contextOf returns the qualities of a document's context and category.
-func (s *searcher) contextOf(d *Document) *qualities {
-	key := d.Context*256 + uint32(d.Category) // may be that of another one: see the check
-	at := key * hashFactor >> 20 % uint32(len(s.cache))
+// contextOf returns the qualities of a context and a category.
+func (s *searcher) contextOf(context uint32, category uint8) *qualities {
+	at := (context<<8 + uint32(category)) * hashFactor >> 20 % uint32(len(s.cache))
 	entry := &s.cache[at]
-	if entry.context == d.Context && entry.category == d.Category && entry.query == s.queries {
+	if entry.context == context && entry.category == category && entry.query == s.queries {
 		return &entry.q
 	}
-	*entry = cached{context: d.Context, category: d.Category, query: s.queries}
-	r := reader{data: s.contexts.Range(int(d.Context), min(int(d.Context)+contextBytes, s.contexts.Len())), at: 3}
+	*entry = cached{context: context, category: category, query: s.queries}
+	r := reader{data: s.contexts.Range(int(context), min(int(context)+contextBytes, s.contexts.Len())), at: 3}
 	entity := uint32(0)
 	for range r.uint() {
 		entity += r.uint()
@@ -153,8 +152,8 @@ func (s *searcher) contextOf(d *Document) *qualities {
 			entry.q.raise(q)
 		}
 	}
-	if d.Category > 0 {
-		if q := s.entities.get(uint32(d.Category - 1)); q != nil {
+	if category > 0 {
+		if q := s.entities.get(uint32(category - 1)); q != nil {
 			entry.q.raise(q)
 		}
 	}

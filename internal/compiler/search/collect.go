@@ -53,7 +53,8 @@ func (b *builder) collect(ctx context.Context) error {
 
 // add adds a feature: as a house, a part of a line, or a document.
 func (b *builder) add(p *place) error {
-	around, err := b.context(p)
+	layer := b.places.Layer(&p.Feature)
+	around, err := b.context(p, layer)
 	if err != nil {
 		return err
 	}
@@ -62,7 +63,6 @@ func (b *builder) add(p *place) error {
 			return err
 		}
 	}
-	layer := b.places.Layer(&p.Feature)
 	if len(p.Name) == 0 { // a house with a name, or with a number in words
 		layer = geocoding.LayerHouse
 	}
@@ -174,8 +174,8 @@ func (b *builder) name(kind search.NameKind, text string) (uint32, error) {
 	return b.names.Add(string(b.key))
 }
 
-// context returns the offset of a feature's context.
-func (b *builder) context(p *place) (uint32, error) {
+// context returns the offset of a feature's context: of what is larger than the feature.
+func (b *builder) context(p *place, layer geocoding.Layer) (uint32, error) {
 	var entities []uint32
 	var failed error
 	note := func(entity uint32, err error) {
@@ -186,10 +186,15 @@ func (b *builder) context(p *place) (uint32, error) {
 	}
 	a := &p.around
 	for _, area := range [...]struct {
+		geocoding.Layer
 		feature uint32
 		own     []byte
-	}{{a.Suburb, p.Own.Suburb}, {a.Hamlet, p.Own.Hamlet}, {a.City, p.Own.City}, {a.County, p.Own.County},
-		{a.State, p.Own.State}, {a.CountryArea, nil}} {
+	}{{geocoding.LayerCountry, a.CountryArea, nil}, {geocoding.LayerState, a.State, p.Own.State},
+		{geocoding.LayerCounty, a.County, p.Own.County}, {geocoding.LayerCity, a.City, p.Own.City},
+		{geocoding.LayerDistrict, a.Suburb, p.Own.Suburb}, {geocoding.LayerDistrict, a.Hamlet, p.Own.Hamlet}} {
+		if layer != geocoding.LayerOther && area.Layer >= layer || area.feature == p.number+1 {
+			continue
+		}
 		name := []byte(nil)
 		if area.feature != 0 {
 			f := b.places.Feature(area.feature - 1)

@@ -3,6 +3,7 @@ package search
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"math"
 	"slices"
 	"strings"
@@ -45,7 +46,7 @@ func (b *builder) addHouse(p *place, around uint32) (named bool, err error) {
 		}
 	}
 	n, err := b.name(search.NameUsual, street)
-	if err != nil || n == 0 {
+	if err != nil {
 		return named, err
 	}
 	numbers := 0
@@ -64,6 +65,9 @@ func (b *builder) addHouse(p *place, around uint32) (named bool, err error) {
 		if !ok || len(rest) > search.MaxHouseRest {
 			continue
 		}
+		if numbers++; n == 0 {
+			continue
+		}
 		term, err := b.rests.Add(rest)
 		if err != nil {
 			return named, err
@@ -73,7 +77,6 @@ func (b *builder) addHouse(p *place, around uint32) (named bool, err error) {
 		if err != nil {
 			return named, err
 		}
-		numbers++
 	}
 	return named || numbers == 0, nil
 }
@@ -85,7 +88,7 @@ func (b *builder) assignHouses(ctx context.Context) error {
 		b.sortPairs()
 		var err error
 		for _, h := range b.houses.Slice() {
-			d, found := b.documentOf(&h)
+			d, found := b.find(&h)
 			switch {
 			case found:
 				err = b.assigned.Add(onDocument{d, h})
@@ -116,6 +119,56 @@ func (b *builder) addHomeless(h *house) error {
 
 // homelessImportance is that of a street, see package classes.
 const homelessImportance = 51
+
+// find returns the document of a house: by the name of its street, or else by another spelling of it.
+func (b *builder) find(h *house) (uint32, bool) {
+	if d, ok := b.documentOf(h); ok {
+		return d, true
+	}
+	for _, name := range b.spellings(h.street) {
+		other := *h
+		other.street = name
+		if d, ok := b.documentOf(&other); ok {
+			return d, true
+		}
+	}
+	return 0, false
+}
+
+// spellings returns the names that are another one with abbreviations or full forms of its words.
+func (b *builder) spellings(name uint32) (names []uint32) {
+	var terms [][]uint32 // the choices for each word
+	key := b.names.Bytes(name + 1)
+	for rest := key[1:]; len(rest) > 0; {
+		t, n := binary.Uvarint(rest)
+		choices := []uint32{uint32(t)}
+		for _, v := range words.Variants(b.terms.Text(uint32(t))) {
+			if other := b.terms.Find(v); other != 0 {
+				choices = append(choices, other)
+			}
+		}
+		terms, rest = append(terms, choices), rest[n:]
+	}
+	var add func(key []byte, rest [][]uint32)
+	add = func(key []byte, rest [][]uint32) {
+		if len(rest) == 0 {
+			if n := b.names.Find(string(key)); n != 0 && n-1 != name {
+				names = append(names, n-1)
+			}
+			return
+		}
+		for _, t := range rest[0] {
+			if len(names) < maxSpellings {
+				add(binary.AppendUvarint(slices.Clone(key), uint64(t)), rest[1:])
+			}
+		}
+	}
+	add(key[:1], terms)
+	return names
+}
+
+// maxSpellings limits the other spellings of a street.
+const maxSpellings = 8
 
 // documentOf returns the nearest document with the name of a house's street: a street, or else a place.
 func (b *builder) documentOf(h *house) (best uint32, found bool) {

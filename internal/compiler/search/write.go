@@ -111,7 +111,11 @@ func (b *builder) writeHouses(w *region.Writer) error {
 			err = flush()
 			document = h.document
 		}
-		list = append(list, search.House{Number: h.number, Rest: b.rests.Text(h.rest), Feature: h.feature})
+		entry := search.House{Number: h.number, Rest: b.rests.Text(h.rest), Feature: h.feature}
+		if h.context != b.documents.Slice()[document].Context {
+			entry.Context = h.context
+		}
+		list = append(list, entry)
 		return err
 	}), flush())
 }

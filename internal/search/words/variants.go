@@ -71,7 +71,7 @@ func Variants(token string) []string {
 }
 
 // minStem is the shortest stem before a suffix, in bytes.
-const minStem = 3
+const minStem = 2
 
 func (t *abbreviationTables) suffixVariants(variants []string, token string) []string {
 	for _, group := range t.suffixes {

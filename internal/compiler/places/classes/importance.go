@@ -26,6 +26,7 @@ var streetImportance = map[string]float64{
 const (
 	leastImportance  = .1
 	roadImportance   = .15 // of paths and service roads
+	stopImportance   = .05 // of bus stops, which are named after other things
 	wikidataBonus    = .12
 	capitalBonus     = .1
 	populationWeight = .05 // for each power of ten above a thousand people
@@ -43,6 +44,8 @@ func (l *Reader) importance(c *Class, g *geometry.Geometry) uint8 {
 		value = place
 	case c.Area.Admin && c.Area.Level > 0:
 		value = .8 - .05*float64(c.Area.Level)
+	case l.has(keyHighway) && g.Shape == geometry.Point:
+		value = stopImportance
 	case c.Road != placefile.NoStreet || l.has(keyHighway):
 		if value = streetImportance[string(l.value(keyHighway))]; value == 0 {
 			value = roadImportance
