@@ -227,3 +227,108 @@ func TestNominatimReverse(t *testing.T) {
 		t.Errorf("status: %v", got)
 	}
 }
+
+// TestPhotonSearch sends the requests of search boxes for Photon.
+func TestPhotonSearch(t *testing.T) {
+	s := startPeers(t)
+	for name, c := range map[string]struct{ query, want string }{
+		"Leaflet Control Geocoder":      {"q=crossing", "100"},
+		"leaflet.photon":                {"q=vill&lang=de&limit=5&lat=39.16&lon=-75.52", "101"},
+		"dawarich":                      {"q=Main%20Street%2C%20Testville&limit=1&lang=en", "20"},
+		"location bias":                 {"q=cafe&lat=39.16&lon=-75.52&zoom=14&location_bias_scale=0.1", "100"},
+		"a house":                       {"q=5+Main+Street", "102"},
+		"a town":                        {"q=Testville&layer=city", "30"},
+		"only streets":                  {"q=main&layer=street", "20"},
+		"only a town, not a street":     {"q=main+street&layer=city", ""},
+		"houses and points of interest": {"q=crossing+cafe&layer=house", "100"},
+		"a tag":                         {"q=crossing&osm_tag=amenity:cafe", "100"},
+		"another tag":                   {"q=crossing&osm_tag=!amenity", ""},
+		"no railway lines":              {"q=main+line&osm_tag=railway", ""},
+		"in a box":                      {"q=main+street&bbox=-76,39,-75,40", "20"},
+		"in another box":                {"q=main+street&bbox=1,39,2,40", ""},
+		"in a country":                  {"q=main+street&countrycode=us", "20"},
+		"in another country":            {"q=main+street&countrycode=DE", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, _ := asked(t, s, "/photon/api/?"+c.query)
+			id := ""
+			if first := in(got, "features", 0, "properties", "osm_id"); first != nil {
+				text, _ := json.Marshal(first)
+				id = string(text)
+			}
+			if id != c.want || in(got, "type") != "FeatureCollection" {
+				t.Errorf("got %v, want %s first", got, c.want)
+			}
+		})
+	}
+	got, _ := asked(t, s, "/photon/api?q=testville&limit=1")
+	want := parsed(t, `{"osm_type":"W","osm_id":30,"osm_key":"boundary","osm_value":"administrative","type":"city",
+		"name":"Testville","country":"United States","countrycode":"US","extent":[-75.6,39.2,-75.4,39.1]}`)
+	if diff := cmp.Diff(want, in(got, "features", 0, "properties")); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// TestNominatimSearch sends the requests of search boxes for Nominatim.
+func TestNominatimSearch(t *testing.T) {
+	s := startPeers(t)
+	for name, c := range map[string]struct {
+		query string
+		path  []any
+		want  any
+	}{
+		"Leaflet Control Geocoder": {"q=Testville&limit=5&format=json&addressdetails=1", []any{0, "boundingbox"},
+			[]any{"39.1000000", "39.2000000", "-75.6000000", "-75.4000000"}},
+		"leaflet-geosearch":    {"q=main+street&format=json", []any{0, "class"}, "highway"},
+		"MapLibre GL Geocoder": {"q=Testville&format=geojson&polygon_geojson=1&addressdetails=1", []any{0}, nil},
+		"its box":              {"q=Testville&format=geojson&polygon_geojson=1&addressdetails=1", []any{"features", 0, "bbox"}, []any{-75.6, 39.1, -75.4, 39.2}},
+		"its address":          {"q=Testville&format=geojson&polygon_geojson=1&addressdetails=1", []any{"features", 0, "properties", "address", "city"}, "Testville"},
+		"no address":           {"q=crossing+cafe", []any{0, "address"}, nil},
+		"a category":           {"q=crossing+cafe", []any{0, "category"}, "amenity"},
+		"structured":           {"street=5+Main+Street&city=Testville&country=United+States", []any{0, "osm_id"}, 102.0},
+		"an amenity":           {"amenity=cafe&city=Testville", []any{0, "osm_id"}, 100.0},
+		"nothing":              {"q=nowhere", []any{}, []any{}},
+		"no text":              {"q=", []any{}, []any{}},
+		"a country":            {"q=crossing+cafe&countrycodes=ca,us", []any{0, "osm_id"}, 100.0},
+		"another country":      {"q=crossing+cafe&countrycodes=ca", []any{}, []any{}},
+		"a box":                {"q=crossing+cafe&viewbox=-75,40,-76,39&bounded=1", []any{0, "osm_id"}, 100.0},
+		"another box":          {"q=crossing+cafe&viewbox=1,40,2,39&bounded=1", []any{}, []any{}},
+		"rather another box":   {"q=crossing+cafe&viewbox=1,40,2,39", []any{0, "osm_id"}, 100.0},
+		"a settlement":         {"q=Testville&featureType=settlement", []any{0, "osm_id"}, 30.0},
+		"no settlement":        {"q=crossing+cafe&featureType=settlement", []any{}, []any{}},
+		"a layer":              {"q=crossing+cafe&layer=address,poi", []any{0, "osm_id"}, 100.0},
+		"another layer":        {"q=crossing+cafe&layer=natural", []any{}, []any{}},
+		"a railway":            {"q=main+line&layer=railway", []any{0, "osm_id"}, 50.0},
+		"without one":          {"q=crossing+cafe&exclude_place_ids=7,401", []any{}, []any{}},
+		"geocodejson":          {"q=crossing+cafe&format=geocodejson", []any{"features", 0, "properties", "geocoding", "type"}, "house"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, a := asked(t, s, "/nominatim/search?"+c.query)
+			if diff := cmp.Diff(c.want, in(got, c.path...)); diff != "" || a.Status != 200 {
+				t.Errorf("%d %s\n%s", a.Status, a.Body, diff)
+			}
+		})
+	}
+	// Limits.
+	for query, most := range map[string]int{"q=street&limit=1": 1, "q=street&limit=0": 1, "q=street": 10} {
+		got, _ := asked(t, s, "/nominatim/search?"+query)
+		if n := len(got.([]any)); n == 0 || n > most {
+			t.Errorf("%s: %d results", query, n)
+		}
+	}
+}
+
+// TestPeerScopes: searches and reverse geocoding need scopes of their own.
+func TestPeerScopes(t *testing.T) {
+	path := buildRegion(t, modulestest.Village)
+	s := modulestest.Start(t, modulestest.Config{Maps: "region village " + path, Site: `
+maps_tokens
+maps_accounts
+handle_path /photon/* {
+	maps_auth GEOCODING REVERSEGEOCODING
+	maps_photon {
+		geocoder local village
+	}
+}`})
+	t.Log(s.Store)
+}
