@@ -41,12 +41,10 @@ func (*Nominatim) CaddyModule() caddy.ModuleInfo {
 //	    public
 //	}
 //
-// `geocoder` may be repeated. Searches need the scope GEOCODING, reverse geocoding REVERSEGEOCODING. Example:
+// `geocoder` may be repeated. Searches need the scope GEOCODING, `/reverse` REVERSEGEOCODING. Example:
 //
 //	handle_path /nominatim/* {
-//	    maps_auth GEOCODING REVERSEGEOCODING {
-//	        api_key_query apiKey
-//	    }
+//	    maps_auth *
 //	    maps_nominatim {
 //	        geocoder local delaware
 //	    }

@@ -320,15 +320,45 @@ func TestNominatimSearch(t *testing.T) {
 
 // TestPeerScopes: searches and reverse geocoding need scopes of their own.
 func TestPeerScopes(t *testing.T) {
-	path := buildRegion(t, modulestest.Village)
-	s := modulestest.Start(t, modulestest.Config{Maps: "region village " + path, Site: `
-maps_tokens
-maps_accounts
-handle_path /photon/* {
-	maps_auth GEOCODING REVERSEGEOCODING
-	maps_photon {
-		geocoder local village
+	s := modulestest.Start(t, modulestest.Config{Maps: "region village " + buildRegion(t, modulestest.Village), Site: `
+		handle /api/v1/external/* {
+			maps_tokens
+		}
+		handle /api/v1/service-accounts* {
+			maps_accounts
+		}
+		handle_path /photon/* {
+			maps_auth * {
+				api_key_query apiKey
+			}
+			maps_photon {
+				geocoder local village
+			}
+		}
+		handle {
+			maps_auth *
+			maps_nominatim {
+				geocoder local village
+			}
+		}`})
+	for path, scope := range map[string]string{
+		"/photon/api?q=main": "GEOCODING", "/photon/reverse?lat=39.16&lon=-75.52": "REVERSEGEOCODING", "/photon/status": "GEOCODING",
+		"/search?q=main": "GEOCODING", "/reverse?lat=39.16&lon=-75.52": "REVERSEGEOCODING",
+	} {
+		for _, has := range []string{"GEOCODING", "REVERSEGEOCODING"} {
+			_, token := s.Token("peers", has)
+			want := 403
+			if has == scope {
+				want = 200
+			}
+			if a := s.Do(http.MethodGet, path, token, ""); a.Status != want {
+				t.Errorf("%s with %s: %d %s, want %d", path, has, a.Status, a.Body, want)
+			}
+			if strings.HasPrefix(path, "/photon/api") { // the parameter is not Photon's, but that of maps_auth
+				if a := s.Do(http.MethodGet, path+"&apiKey="+token, "", ""); a.Status != want {
+					t.Errorf("%s with %s in apiKey: %d %s", path, has, a.Status, a.Body)
+				}
+			}
+		}
 	}
-}`})
-	t.Log(s.Store)
 }

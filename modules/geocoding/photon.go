@@ -38,12 +38,10 @@ func (*Photon) CaddyModule() caddy.ModuleInfo {
 //	    public
 //	}
 //
-// `geocoder` may be repeated. Searches need the scope GEOCODING, reverse geocoding REVERSEGEOCODING. Example:
+// `geocoder` may be repeated. Searches need the scope GEOCODING, `/reverse` REVERSEGEOCODING. Example:
 //
 //	handle_path /photon/* {
-//	    maps_auth GEOCODING REVERSEGEOCODING {
-//	        api_key_query apiKey
-//	    }
+//	    maps_auth *
 //	    maps_photon {
 //	        geocoder local delaware
 //	    }
