@@ -134,6 +134,7 @@ func (x *Index) Describe(items []Item, req *Request) *Result {
 		switch {
 		case item.House != nil:
 			s.writeHouse(&p, item.House)
+			p.bound = item.At.Bound()
 		case item.Part == PartStreet:
 			s.writePart(&p, p.street, "place", "street")
 		case item.Part == PartPostcode:
@@ -167,5 +168,6 @@ func (s *search) writeHouse(p *placeSpans, number []byte) {
 	}
 	p.name = t.words(p.houseNumber, p.street)
 	p.category, p.kind = t.addString("place"), t.addString("house")
+	p.layer = LayerHouse
 	p.display = t.join(p.name, p.suburb, p.city, p.state, p.country)
 }
