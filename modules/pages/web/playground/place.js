@@ -55,7 +55,8 @@ export function placeFinder(map, session, settings, curl, offers) {
       address && copyButton("Copy as curl", () => curl(address)),
       el("span", { class: "quiet" }, `${at.lat.toFixed(6)}, ${at.lng.toFixed(6)}`)));
     choose(nodes[0], places[0], at);
-    box.scrollIntoView({ block: "nearest" });
+    // On a phone the list begins below the map.
+    box.scrollIntoView({ block: matchMedia("(max-width: 700px)").matches ? "start" : "nearest" });
   }
 
   async function ask(at) {
