@@ -7,7 +7,7 @@ import { isInside, kindOf, metres } from "./place.js";
 const pause = 150; // milliseconds without typing before a request
 const most = 8; // results, and recent searches
 
-const example = "type a latitude and a longitude, such as 39.1573, -75.5197.";
+const noSearch = "There is no search here: type a latitude and a longitude, such as 39.1573, -75.5197.";
 
 // recentSearches keeps the last places that were chosen in the browser, until they are cleared.
 function recentSearches(key) {
@@ -141,7 +141,9 @@ export function searchBox(map, session, settings, { ask, show }) {
     try {
       places = (await session.json(found, { signal })).data.results;
     } catch (error) {
-      if (!signal.aborted) open([], { message: error.message, kind: "error" });
+      const message = error.code === "INSUFFICIENT_SCOPE" ? "The token does not allow search: it lacks the scope GEOCODING."
+        : error.status === 404 ? noSearch : error.message;
+      if (!signal.aborted) open([], { message, kind: "error" });
       return;
     }
     if (signal.aborted) return;
@@ -165,7 +167,7 @@ export function searchBox(map, session, settings, { ask, show }) {
     const text = box.value.trim(), positions = readBox();
     if (!text) openRecent();
     else if (positions.length) open(positions);
-    else if (!settings.search) open([], { message: "There is no search here: " + example });
+    else if (!settings.search) open([], { message: noSearch });
     else if (/^[ -~]$/.test(text)) close(); // one letter says too little, one ideograph does not
     else timer = setTimeout(() => search(true), pause);
   }
@@ -188,7 +190,7 @@ export function searchBox(map, session, settings, { ask, show }) {
     if (best) choose(best);
     else if (!settings.search) {
       stop();
-      open([], { message: "There is no search here: " + example, kind: "error" });
+      open([], { message: noSearch, kind: "error" });
     } else if (box.value.trim()) search(false);
     else box.focus();
   });
