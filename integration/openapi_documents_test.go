@@ -41,6 +41,7 @@ func TestOpenAPIDocuments(t *testing.T) {
 		"get /api/v1/service-accounts/{id}", "patch /api/v1/service-accounts/{id}", "delete /api/v1/service-accounts/{id}",
 		"get /api/v1/service-accounts/{id}/keys", "post /api/v1/service-accounts/{id}/keys",
 		"delete /api/v1/service-accounts/{id}/keys/{key}",
+		"get /v2/search/geocode", "get /api/v1/route/geocoding", "get /api/v1/route/revgeocoding",
 		"get /v2/search/reverse-geocoding", "get /v2/search/coverage", "get /api/route/matching",
 		"post /api/route/matching", "get /healthz",
 		"get /api/v1/route", "post /api/v1/route", "get /api/v1/isochrone",

@@ -21,6 +21,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler/roads"
 	"github.com/mapsedge/caddy-maps/internal/compiler/routes"
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
+	"github.com/mapsedge/caddy-maps/internal/compiler/search"
 	"github.com/mapsedge/caddy-maps/internal/region"
 )
 
@@ -47,6 +48,8 @@ type Options struct {
 	NoMap bool
 	// NoRoutes leaves out what routes need beside the roads.
 	NoRoutes bool
+	// NoSearch leaves out the search index.
+	NoSearch bool
 	// Progress, if set, is called with the progress of a stage: done of total bytes or steps, equal at the stage's end.
 	// Several goroutines call it, but never concurrently, and not after Build has returned.
 	Progress func(stage string, done, total int64)
@@ -130,11 +133,15 @@ func (o *Options) parts(dir *scratch.Dir) ([]part, error) {
 		write: func(ctx context.Context, w *region.Writer, e *osm.Extracts, bar *pipeline.Bar) error {
 			covered := *e.Tiles
 			found.Tiles, found.Progress = &covered, bar
-			if err := places.Write(w, found, dir); err != nil {
+			importance, err := places.Write(w, found, dir)
+			if err = errors.Join(err, found.Features.Free(), found.Drives.Free()); err != nil {
 				return err
 			}
 			region.AddCoverage(w, covered.Sorted()) // to which places.Write has added
-			return errors.Join(found.Features.Free(), found.Drives.Free())
+			if o.NoSearch {
+				return importance.Free()
+			}
+			return search.Write(ctx, w, dir, importance)
 		},
 		count: func(c *Counts) {
 			c.Features, c.Addresses = found.Counts.Features, found.Counts.Addresses

@@ -13,31 +13,37 @@ import (
 func (s *search) describe(hits []hit, req *Request, a *location) *Result {
 	s.text.reset()
 	around := s.writeSurroundings(a, req.Languages)
-	var spans [MaxSize]placeSpans
+	s.spans = s.spans[:0]
 	for i := range hits {
-		spans[i] = s.write(&hits[i], req, a, &around)
+		s.spans = append(s.spans, s.write(&hits[i], req, a, &around))
 	}
 	result, text := req.newResult(len(hits), s.text.bytes)
-	places := result.Places
 	for i := range hits {
-		p, from := &places[i], &spans[i]
-		p.ID, p.Name, p.DisplayName = from.id.of(text), from.name.of(text), from.display.of(text)
-		p.Category, p.Type = from.category.of(text), from.kind.of(text)
+		p := &result.Places[i]
+		s.spans[i].fill(p, text)
 		p.Location, p.Distance = req.Point, hits[i].centimetres/100
 		if hits[i].at != (geometry.Offset{}) {
 			p.Location = s.o.Location(hits[i].at)
 		}
-		if p.Shape = nil; req.Shapes {
+		if req.Shapes {
 			p.Shape = s.shape(&hits[i])
-		}
-		p.Address = Address{
-			HouseNumber: from.houseNumber.of(text), Street: from.street.of(text), Suburb: from.suburb.of(text),
-			Hamlet: from.hamlet.of(text), City: from.city.of(text), County: from.county.of(text), State: from.state.of(text),
-			Postcode: from.postcode.of(text),
-			Country:  from.country.of(text), CountryCode: a.country.Code,
 		}
 	}
 	return result
+}
+
+// fill fills a place with the texts of its parts, and clears the rest.
+func (from *placeSpans) fill(p *Place, text string) {
+	*p = Place{
+		ID: from.id.of(text), Name: from.name.of(text), DisplayName: from.display.of(text),
+		Category: from.category.of(text), Type: from.kind.of(text),
+		Address: Address{
+			HouseNumber: from.houseNumber.of(text), Street: from.street.of(text), Suburb: from.suburb.of(text),
+			Hamlet: from.hamlet.of(text), City: from.city.of(text), County: from.county.of(text), State: from.state.of(text),
+			Postcode: from.postcode.of(text),
+			Country:  from.country.of(text), CountryCode: from.code,
+		},
+	}
 }
 
 // shape returns the shape of a feature; nil if it is a position or has too many segments.
@@ -63,6 +69,7 @@ type placeSpans struct {
 	houseNumber, street, postcode     span
 	suburb, hamlet, city              span
 	county, state, country            span
+	code                              string // of the country
 }
 
 // surroundingSpans are common to the places of an answer: most of their addresses, and the end of most display names.
@@ -80,7 +87,7 @@ func (s *search) writeSurroundings(a *location, languages []string) surroundingS
 	p.city = t.add(s.nameOf(a.city, languages))
 	p.county = t.add(s.nameOf(a.county, languages))
 	p.state = t.add(s.nameOf(a.state, languages))
-	p.postcode = t.add(a.postcode)
+	p.postcode, p.code = t.add(a.postcode), a.country.Code
 	if len(a.countryLabel.name) > 0 {
 		p.country = t.add(s.nameOf(a.countryLabel, languages))
 	} else {

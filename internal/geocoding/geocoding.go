@@ -44,7 +44,7 @@ type Result struct {
 func (r *Result) fill(n int, text []byte) string {
 	r.text = append(r.text[:0], text...)
 	if cap(r.Places) < n {
-		r.Places = make([]Place, MaxSize)
+		r.Places = make([]Place, max(n, MaxSize))
 	}
 	r.Places = r.Places[:n]
 	return unsafe.String(unsafe.SliceData(r.text), len(r.text))

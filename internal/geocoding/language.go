@@ -3,6 +3,7 @@ package geocoding
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -94,25 +95,39 @@ func (x *Index) translated(f *feature, d *placefile.Details, languages []string)
 	if d.Names == 0 {
 		return nil
 	}
-	r := x.details(f, d.Names+placefile.NameBytes)
-	r.At = d.Names
-	length := r.Uint()
-	if length > placefile.MaxNames*placefile.NameBytes {
-		geometry.Corrupt("a feature has too many names")
-	}
-	from, end := r.At, r.At+int(length)
-	r = x.details(f, end)
-	r.Data = r.Data[:min(end, len(r.Data))]
 	for _, language := range languages {
 		for tag := language; tag != ""; tag = shorter(tag) {
-			for r.At = from; r.At < len(r.Data); {
-				if l, name := r.String(&x.text), r.String(&x.text); strings.EqualFold(string(l), tag) {
+			for l, name := range x.names(f, d) {
+				if strings.EqualFold(string(l), tag) {
 					return name
 				}
 			}
 		}
 	}
 	return nil
+}
+
+// names yields the languages and the names of a feature beside its usual one.
+func (x *Index) names(f *feature, d *placefile.Details) iter.Seq2[[]byte, []byte] {
+	return func(yield func(language, name []byte) bool) {
+		if d.Names == 0 {
+			return
+		}
+		r := x.details(f, d.Names+placefile.NameBytes)
+		r.At = d.Names
+		length := r.Uint()
+		if length > placefile.MaxNames*placefile.NameBytes {
+			geometry.Corrupt("a feature has too many names")
+		}
+		from, end := r.At, r.At+int(length)
+		r = x.details(f, end)
+		r.Data, r.At = r.Data[:min(end, len(r.Data))], from
+		for r.At < len(r.Data) {
+			if l, name := r.String(&x.text), r.String(&x.text); !yield(l, name) {
+				return
+			}
+		}
+	}
 }
 
 // shorter removes the last subtag, and a single letter before it.

@@ -28,6 +28,10 @@ type Found struct {
 	// Geometry is at least a point.
 	Geometry orb.Geometry
 
+	// Bound, if known, is that of the whole object, and Importance is from 0 to 1. Only searches have them.
+	Bound      orb.Bound
+	Importance float64
+
 	// Address has an alpha-2 country code in any case, or none.
 	Address Address
 }
@@ -36,10 +40,58 @@ type Found struct {
 // are near enough, nearest first.
 func (req *Request) Answer(found []Found) *Result {
 	farthest := farthestOf(req.MaxDistance)
-	asked := slices.ContainsFunc(req.Categories, func(c string) bool { return placefile.Normalize(c) != "" })
+	asked := asksFor(req.Categories)
 	return req.remoteResult(found, min(max(req.Size, MinSize), MaxSize), func(f *remote) bool {
 		return f.centimetres <= farthest && (asked && f.matches(req.Categories) || !asked && f.general())
 	})
+}
+
+// Answer makes a result of what a remote service found: objects with a name or house number that match the query, in
+// the order of the service. A location is the middle of the geometry. There are no scores.
+func (q *Query) Answer(found []Found) *Result {
+	result := new(Result)
+	asked := asksFor(q.Categories)
+	seen := make(map[uint64]bool, q.Limit)
+	for i := range found {
+		f := remote{Found: &found[i]}
+		if f.Geometry == nil || !f.present() || asked && !f.matches(q.Categories) || seen[f.ref()] {
+			continue
+		}
+		at := f.Geometry.Bound().Center()
+		p := f.place(at)
+		p.Layer, p.Importance, p.Bound = f.layer(), f.Importance, f.Bound
+		if p.Bound == (orb.Bound{}) {
+			p.Bound = f.Geometry.Bound()
+		}
+		if q.Bound != nil && !within(q.Bound, at) || q.Keep != nil && !q.Keep(p.Category, p.Type, p.Layer) ||
+			len(q.Countries) > 0 && !slices.Contains(q.Countries, p.Address.CountryCode) {
+			continue
+		}
+		if q.Near != nil {
+			p.Distance = math.Round(geo.Distance(q.Near[1], q.Near[0], at[1], at[0])*100) / 100
+		}
+		seen[f.ref()] = true
+		if result.Places = append(result.Places, p); len(result.Places) == q.Limit {
+			break
+		}
+	}
+	return result
+}
+
+// within reports whether a position lies in a box, which crosses the antimeridian if its west is east of its east.
+func within(b *orb.Bound, p orb.Point) bool {
+	if p[1] < b.Min[1] || p[1] > b.Max[1] {
+		return false
+	}
+	if b.Min[0] > b.Max[0] {
+		return p[0] >= b.Min[0] || p[0] <= b.Max[0]
+	}
+	return p[0] >= b.Min[0] && p[0] <= b.Max[0]
+}
+
+// asksFor reports whether a filter has a term. Blank ones are ignored.
+func asksFor(categories []string) bool {
+	return slices.ContainsFunc(categories, func(c string) bool { return placefile.Normalize(c) != "" })
 }
 
 // Fallback makes the result of a request without categories if no feature is near: the smallest settlement or
@@ -106,15 +158,7 @@ func (req *Request) remoteResult(found []Found, size int, keep func(*remote) boo
 	for i := range found {
 		f := remote{Found: &found[i]}
 		var known bool
-		if f.measure, known = measureFrom(&o, f.Geometry); !known || f.title() == "" || f.Category == "" {
-			continue
-		}
-		f.kinds = placefile.AppendKinds(nil, func(string) string { return f.Type }, []string{f.Category})
-		f.kinds = placefile.AppendKinds(f.kinds, func(key string) string { return f.Tags[key] }, placefile.MainKeys)
-		if len(f.kinds) == 0 {
-			continue
-		}
-		if f.kind = f.kinds[0]; keep(&f) {
+		if f.measure, known = measureFrom(&o, f.Geometry); known && f.present() && keep(&f) {
 			hits = append(hits, f)
 		}
 	}
@@ -126,10 +170,30 @@ func (req *Request) remoteResult(found []Found, size int, keep func(*remote) boo
 	for i := range hits {
 		if f := &hits[i]; len(result.Places) < size && !seen[f.ref()] {
 			seen[f.ref()] = true
-			result.Places = append(result.Places, f.place(&o, req.Point))
+			at := req.Point
+			if f.at != (geometry.Offset{}) {
+				at = o.Location(f.at)
+			}
+			p := f.place(at)
+			p.Distance = f.centimetres / 100
+			result.Places = append(result.Places, p)
 		}
 	}
 	return result
+}
+
+// present finds the categories of an object, and reports whether it has a title and one of them.
+func (f *remote) present() bool {
+	if f.title() == "" || f.Category == "" {
+		return false
+	}
+	f.kinds = placefile.AppendKinds(nil, func(string) string { return f.Type }, []string{f.Category})
+	f.kinds = placefile.AppendKinds(f.kinds, func(key string) string { return f.Tags[key] }, placefile.MainKeys)
+	if len(f.kinds) == 0 {
+		return false
+	}
+	f.kind = f.kinds[0]
+	return true
 }
 
 func (f *Found) ref() uint64 { return placefile.NewRef(f.Kind, f.ID) }
@@ -197,15 +261,32 @@ func (f *remote) unit() unit {
 	return unitNone
 }
 
-// place makes the Place of an object.
-func (f *remote) place(o *geometry.Origin, query orb.Point) Place {
-	p := Place{Name: f.title(), Category: f.kind.Key, Type: f.kind.Value, Location: query, Distance: f.centimetres / 100,
-		Address: f.Address}
-	if f.at != (geometry.Offset{}) {
-		p.Location = o.Location(f.at)
+// layers are the layers of units.
+var layers = [...]Layer{unitSuburb: LayerDistrict, unitCity: LayerCity, unitCounty: LayerCounty,
+	unitState: LayerState, unitCountry: LayerCountry}
+
+// layer returns the layer of an object.
+func (f *remote) layer() Layer {
+	switch u := f.unit(); {
+	case u != unitNone:
+		return layers[u]
+	case f.isStreet():
+		return LayerStreet
+	case f.Name == "":
+		return LayerHouse
 	}
-	p.Address.Country, p.Address.CountryCode = countryOf(&f.Address, p.Location)
-	if f.Kind != region.KindNode && f.kind.Key == "highway" && placefile.RoadKindOf(f.kind.Value) != placefile.NoStreet {
+	return LayerOther
+}
+
+func (f *remote) isStreet() bool {
+	return f.Kind != region.KindNode && f.kind.Key == "highway" && placefile.RoadKindOf(f.kind.Value) != placefile.NoStreet
+}
+
+// place makes the Place of an object, without its distance.
+func (f *remote) place(at orb.Point) Place {
+	p := Place{Name: f.title(), Category: f.kind.Key, Type: f.kind.Value, Location: at, Address: f.Address}
+	p.Address.Country, p.Address.CountryCode = countryOf(&f.Address, at)
+	if f.isStreet() {
 		p.Address.Street = cmp.Or(f.Address.Street, f.Name)
 	}
 	var t textBuffer

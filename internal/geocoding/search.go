@@ -42,6 +42,7 @@ type search struct {
 	farthest float64 // greatest distance of a feature in centimetres
 	limit    float64 // haversine beyond which a feature is no hit
 	text     textBuffer
+	spans    []placeSpans
 	around   placefile.Enclosing
 	nearest  nearest
 }

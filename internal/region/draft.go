@@ -7,22 +7,14 @@ import (
 )
 
 // Draft opens sections before Commit: those whose names begin with a prefix. They have been written, and do not change
-// any more. Only the goroutine that uses Direct may call it. The caller releases the draft before Commit.
+// any more. If some of them are of Direct, only the goroutine that uses it may call Draft. The caller releases the draft
+// before Commit.
 func (w *Writer) Draft(prefix string) (*File, error) {
 	f := &File{path: w.body.file.Name(), entries: map[string]entry{}, apart: map[string][]byte{}}
 	f.refs.Store(1)
-	if err := w.body.w.Flush(); err != nil {
-		return nil, err
-	}
-	largest := w.body.offset
-	if largest > headerSize {
-		var err error
-		if f.mapped, err = mmap.MapRegion(w.body.file, int(largest), mmap.RDONLY, 0, 0); err != nil {
-			return nil, err
-		}
-	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	largest := uint64(headerSize)
 	add := func(s *SectionWriter) {
 		e := s.entry
 		e.count = s.bytes / uint64(s.elemSize)
@@ -31,6 +23,15 @@ func (w *Writer) Draft(prefix string) (*File, error) {
 	for _, s := range w.written {
 		if strings.HasPrefix(s.name, prefix) {
 			add(s)
+		}
+	}
+	if len(f.entries) > 0 {
+		err := w.body.w.Flush()
+		if largest = w.body.offset; err == nil && largest > headerSize {
+			f.mapped, err = mmap.MapRegion(w.body.file, int(largest), mmap.RDONLY, 0, 0)
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
 	for _, s := range w.waiting {

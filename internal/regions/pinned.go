@@ -15,6 +15,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/routing"
+	"github.com/mapsedge/caddy-maps/internal/search"
 	"github.com/mapsedge/caddy-maps/internal/tiles"
 )
 
@@ -25,6 +26,8 @@ type Pinned struct {
 	File *region.File
 	// Places is the geocoder. In a region without places it finds none.
 	Places geocoding.Geocoder
+	// Search is the search of places by text. In a region without its index it finds none.
+	Search geocoding.Searcher
 	// Matcher matches traces. In a region without roads it finds no route.
 	Matcher matching.Matcher
 	// Networks are the road networks of the matcher. In a region without roads there are none.
@@ -93,6 +96,10 @@ func (w *Watched) open(path string) (p *Pinned, err error) {
 	if err != nil {
 		return nil, err
 	}
+	searcher, err := search.Open(file, index)
+	if err != nil {
+		return nil, err
+	}
 	networks, err := matching.OpenNetworks(file)
 	if err != nil {
 		return nil, err
@@ -113,7 +120,7 @@ func (w *Watched) open(path string) (p *Pinned, err error) {
 		b := info.Meta.Bounds
 		return file.NearestCovered(orb.Point{(b.MinLon + b.MaxLon) / 2, (b.MinLat + b.MaxLat) / 2})
 	})
-	return &Pinned{File: file, Places: index, Matcher: matching.NewLocal(networks, matching.Options{}),
+	return &Pinned{File: file, Places: index, Search: searcher, Matcher: matching.NewLocal(networks, matching.Options{}),
 		Networks: networks, Router: router, Map: tiles, Checksum: info.Checksum, opened: time.Now(), meta: info.Meta,
 		middle: middle, watched: w}, nil
 }

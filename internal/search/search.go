@@ -1,25 +1,211 @@
 // Package search finds places by text in a region file. Start with Index.Search.
+//
+// A query is answered in these steps:
+//
+//   - query.go splits it into words, and finds the terms that each may mean: the word itself, its abbreviations, what it
+//     begins, and what it may be a typing error of (fuzzy.go);
+//   - names.go finds the names with the rarest of these terms, and what contexts they name;
+//   - rank.go ranks the documents that have the best of these names, with their contexts and houses (houses.go).
+//
+// If no document matches nearly all words, all of them may have typing errors.
 package search
 
 import (
 	"context"
+	"math"
+	"slices"
+	"strings"
 
+	"github.com/blevesearch/vellum"
+	"github.com/paulmach/orb"
+
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/region"
+	"github.com/mapsedge/caddy-maps/internal/search/words"
 )
 
-// Index answers searches from the search sections of a region file. It is safe for concurrent use while the caller holds
-// a reference to the file. Its results outlive the file.
-type Index struct {
-	places *geocoding.Index
+// searcher is the state of a search. It is reused, so that searches allocate little.
+type searcher struct {
+	*Index
+	terms     *vellum.FST
+	lookup    *vellum.Reader
+	iterator  vellum.FSTIterator
+	automaton automaton
+
+	query   *geocoding.Query
+	near    geometry.Coord
+	scale   float64 // metres at which the proximity is half of the greatest
+	nearest float64 // the greatest proximity
+	size    int
+
+	words   []words.Token
+	tokens  []token
+	weight  float32 // of all words
+	hits    []hit
+	spans   []span
+	seen    set    // names
+	queries uint32 // counts the uses of cache
+
+	candidates []candidate
+	buckets    [bucketCount][]uint32
+	entities   table
+	cache      [1 << 10]cached
+	best       []found
+	items      []geocoding.Item
 }
 
-// Open finds the search index in a region file whose places are open. Without an index all results are empty.
-func Open(f *region.File, places *geocoding.Index) (*Index, error) {
-	return &Index{places: places}, nil
+// Search implements geocoding.Searcher. Its errors are those of ctx and *region.DamageError.
+func (x *Index) Search(ctx context.Context, q *geocoding.Query) (result *geocoding.Result, err error) {
+	defer region.Recover(&err, region.FaultsPanic())
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s := x.scratch.Get().(*searcher)
+	defer s.release()
+	if err := s.search(q); err != nil {
+		return nil, err
+	}
+	return s.describe(), nil
 }
 
-// Search implements geocoding.Searcher.
-func (x *Index) Search(ctx context.Context, q *geocoding.Query) (*geocoding.Result, error) {
-	return new(geocoding.Result), ctx.Err()
+func newSearcher(x *Index) *searcher { return &searcher{Index: x} }
+
+// release keeps a searcher for the next search, unless it has become large.
+func (s *searcher) release() {
+	const large = 1 << 17
+	s.query = nil
+	if cap(s.candidates) <= large {
+		s.scratch.Put(s)
+	}
 }
+
+// enough is the part of the query that a result must match so that no words are taken for misspelled.
+const enough = .88
+
+// search finds the best documents.
+func (s *searcher) search(q *geocoding.Query) (err error) {
+	s.query, s.best = q, s.best[:0]
+	if s.Empty() {
+		return nil
+	}
+	if s.terms == nil {
+		if s.terms, err = s.transducer(); err != nil {
+			return err
+		}
+		if s.lookup, err = s.terms.Reader(); err != nil {
+			return err
+		}
+	}
+	s.size = min(max(q.Limit, 1), geocoding.MaxLimit)
+	s.setNear()
+	text := q.Text
+	s.read(text[:min(len(text), geocoding.MaxQuery)])
+	if len(s.tokens) == 0 {
+		return nil
+	}
+	if err := s.expand(q.Autocomplete); err != nil {
+		return err
+	}
+	for i := range s.tokens {
+		if t := &s.tokens[i]; !t.known && !(t.isHouse && len(t.Text) < minPostcode) {
+			if err := s.addFuzzy(uint8(i), q.Autocomplete); err != nil {
+				return err
+			}
+		}
+	}
+	s.run(firstPostings)
+	if len(s.best) > 0 && s.best[0].matched >= enough {
+		return nil
+	}
+	for i := range s.tokens {
+		if err := s.addFuzzy(uint8(i), q.Autocomplete); err != nil {
+			return err
+		}
+	}
+	s.run(allPostings)
+	return nil
+}
+
+// run finds names within a budget and ranks their documents.
+func (s *searcher) run(budget int) {
+	s.weight = 0
+	for i := range s.tokens {
+		s.weight += s.tokens[i].weight
+	}
+	s.queries++
+	s.sortHits()
+	s.find(budget)
+	s.rank()
+}
+
+// halfway is the distance in metres at which proximity is half of the greatest, on a map of geocoding.DefaultZoom.
+const halfway = 4000
+
+func (s *searcher) setNear() {
+	s.nearest = 0
+	if s.query.Near == nil {
+		return
+	}
+	zoom := s.query.Zoom
+	if zoom == 0 {
+		zoom = geocoding.DefaultZoom
+	}
+	s.nearest = proximityWeight
+	s.near = geometry.NewCoord(*s.query.Near)
+	s.scale = halfway * math.Exp2(geocoding.DefaultZoom-min(max(zoom, 5), 18))
+}
+
+// wanted reports whether a document passes the filters of the query.
+func (s *searcher) wanted(d *Document) bool {
+	q := s.query
+	if len(q.Countries) > 0 {
+		code := s.contexts.Range(int(d.Context), int(d.Context)+3)
+		if !slices.Contains(q.Countries, string(code)) {
+			return false
+		}
+	}
+	if len(q.Categories) == 0 && q.Keep == nil {
+		return true
+	}
+	f := s.places.Feature(d.Feature)
+	for key, value := range s.places.Kinds(&f) {
+		asked := len(q.Categories) == 0 || slices.ContainsFunc(q.Categories, func(c string) bool {
+			return strings.EqualFold(c, string(key)) || strings.EqualFold(c, string(value))
+		})
+		if asked && (q.Keep == nil || q.Keep(string(key), string(value), geocoding.Layer(d.Layer))) {
+			return true
+		}
+	}
+	return false
+}
+
+// describe turns the documents that were found into places.
+func (s *searcher) describe() *geocoding.Result {
+	if n := len(s.best); n > 0 { // what matches much less than the best is not what is meant
+		least := s.best[0].score.Text * almostLeast
+		s.best = slices.DeleteFunc(s.best, func(f found) bool { return f.score.Text < least })
+	}
+	s.items = s.items[:0]
+	for i := range s.best {
+		s.items = append(s.items, s.itemOf(&s.best[i]))
+	}
+	result := s.places.Describe(s.items, &geocoding.Request{Languages: s.query.Languages,
+		Categories: s.query.Categories, Into: s.query.Into})
+	for i := range result.Places {
+		p, f := &result.Places[i], &s.best[i]
+		d := s.documents.At(int(f.document))
+		p.Score, p.Importance, p.Layer = f.score, float64(d.Importance)/math.MaxUint8, geocoding.Layer(d.Layer)
+		if f.feature != 0 {
+			p.Layer = geocoding.LayerHouse
+		}
+		if near := s.query.Near; near != nil {
+			p.Distance = math.Round(100*geo.Distance(near[1], near[0], p.Location[1], p.Location[0])) / 100
+		}
+	}
+	return result
+}
+
+// Position returns where a document is, in degrees.
+func (d *Document) Position() orb.Point { return geometry.Coord{X: d.X, Y: d.Y}.Point() }

@@ -92,7 +92,7 @@ func (s *subject) hide(ctx context.Context, tags []*hiddenTag, part, parts int) 
 	if err != nil {
 		return err
 	}
-	if err := places.Write(w, &data, s.dir); err != nil {
+	if _, err := places.Write(w, &data, s.dir); err != nil {
 		return errors.Join(err, w.Discard())
 	}
 	region.AddCoverage(w, data.Tiles.Sorted())

@@ -20,12 +20,13 @@ func TestMapHandlersFailClosed(t *testing.T) {
 	modulestest.BuildRegion(t, region, modulestest.Village)
 	maps := "region delaware " + region
 	s := modulestest.Start(t, modulestest.Config{Maps: maps, Site: tokens})
-	_, token := s.Token("acme", "TILE DIRECTION REVERSEGEOCODING MATRIX")
+	_, token := s.Token("acme", "TILE DIRECTION GEOCODING REVERSEGEOCODING MATRIX")
 	_, lacking := s.Token("acme", "MATRIX")
 	for _, h := range []struct{ directive, block, scope, path, unknown, refusal string }{
 		{"maps_tiles", "delaware {\n%s\n}", "TILE", "/tiles/delaware.json", "/tiles/x", platform},
 		{"maps_match", "{\nmatcher local delaware\n%s\n}", "DIRECTION", "/api/route/matching/?path=[{39.16,-75.528},{39.16,-75.524}]",
 			"/api/route/matching/x", routing},
+		{"maps_geocode", "{\ngeocoder local delaware\n%s\n}", "GEOCODING", "/v2/search/geocode?query=x", "/v2/search", platform},
 		{"maps_reverse_geocode", "{\ngeocoder local delaware\n%s\n}", "REVERSEGEOCODING",
 			"/v2/search/reverse-geocoding?lat=39.16&lon=-75.52", "/v2/search/coverage", platform},
 	} {

@@ -21,7 +21,8 @@ type Metrics struct {
 	// Auth counts checks of access tokens by their result.
 	Auth AuthResults
 
-	// Lookups, Matches and Tiles observe, in seconds, reverse geocodings, map matchings, and tiles that were rendered.
+	// Lookups, Matches and Tiles observe, in seconds, searches and reverse geocodings, map matchings, and tiles that were
+	// rendered.
 	Lookups, Matches, Tiles prometheus.Histogram
 	// CachedTiles counts tiles that were found in the cache.
 	CachedTiles prometheus.Counter
@@ -104,7 +105,7 @@ func newMetrics() *Metrics {
 		},
 		Lookups: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "lookup_seconds",
-			Help:    "Duration of reverse geocodings.",
+			Help:    "Duration of searches and reverse geocodings.",
 			Buckets: prometheus.ExponentialBuckets(1e-6, 4, 12), // 1 µs to 4 s
 		}),
 		Matches: prometheus.NewHistogram(prometheus.HistogramOpts{

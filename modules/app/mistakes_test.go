@@ -94,6 +94,11 @@ var mistakesInSites = []mistake{
 	{"maps_tokens {\nrefresh_rotation on\n}", 10, "refresh_rotation: wrong argument count; write refresh_rotation"},
 	{"maps_acounts", 0, "Caddyfile:9: unrecognized directive: maps_acounts"},
 	{"maps_accounts {\nadmin_access_tokens no\n}", 10, "admin_access_tokens: it is on or off, not no"},
+	{"maps_geocode", 9, "maps_geocode needs at least one geocoder"},
+	{"maps_geocode {\ngeocoder lokal delaware\n}", 10, `geocoder: "lokal" is not known; did you mean local? It is one of local, nominatim, photon`},
+	{"maps_geocode {\ngeocoder local delawre\n}", 10, `geocoder: there is no region "delawre": did you mean delaware?`},
+	{"maps_geocode {\ngeocoder local delaware\nsimple /v2/search/geocode\n}", 11, `simple: "/v2/search/geocode" is the path of the endpoint itself`},
+	{"maps_geocode {\ngeocoder local delaware\nlimit 5\n}", 11, "unknown option of maps_geocode: limit; it is one of prefix, simple, geocoder, public"},
 	{"maps_reverse_geocode", 9, "maps_reverse_geocode needs at least one geocoder"},
 	{"maps_reverse_geocode {\ngeocoder lokal delaware\n}", 10, `geocoder: "lokal" is not known; did you mean local? It is one of local, nominatim, photon`},
 	{"maps_reverse_geocode {\ngeocoder local\n}", 10, "geocoder local needs the name of at least one region"},
@@ -176,6 +181,7 @@ var lateMistakes = []struct {
 	{"", "handle_path /tiles/* {\nmaps_tiles delaware\n}", 10, "prefix: handle_path removes /tiles from the path, so no request would reach /tiles; write `prefix /`, or handle instead of handle_path"},
 	{"", "handle_path /api/* {\nmaps_tokens\n}", 10, "prefix: handle_path removes /api from the path, so no request would reach /api/v1/external; write `prefix /v1/external`, or handle instead of handle_path"},
 	{"", "handle_path /maps* {\nhandle_path /console* {\nmaps_console\n}\n}", 11, "prefix: handle_path removes /console from the path, so no request would reach /console; write `prefix /`, or handle instead of handle_path"},
+	{"", "handle_path /v2/search/* {\nmaps_geocode {\ngeocoder local delaware\n}\n}", 10, "prefix: handle_path removes /v2/search from the path, so no request would reach /v2/search/geocode; write `prefix /geocode`, or handle instead of handle_path"},
 	{"", "handle_path /v2/search/* {\nmaps_reverse_geocode {\nprefix /reverse-geocoding\ngeocoder local delaware\n}\n}", 10, "coverage: handle_path removes /v2/search from the path, so no request would reach /v2/search/coverage; write `coverage /coverage`, or handle instead of handle_path"},
 	{"", "handle_path /docs/* {\nmaps_docs\n}\nmaps_docs {\nprefix /more\n}", 0, "prefix: handle_path removes /docs from the path, so no request would reach /docs; write `prefix /`, or handle instead of handle_path, at Caddyfile:10 or Caddyfile:12"},
 }
@@ -219,6 +225,7 @@ var mistakesInJSON = []struct{ maps, handler, want string }{
 	{"", `{"handler":"maps_match","matchers":[{"source":"osrm","reverse_proxy":{"upstreams":[{"dail":"127.0.0.1:5000"}]}}]}`, "matcher osrm: reverse_proxy: upstreams.0.dail: unknown field; did you mean dial? It is one of dial, max_requests"},
 	{"", `{"handler":"maps_match","matchers":[{"source":"osrm","reverse_proxy":{"upstreams":[{"dial":"127.0.0.1:5000"}],"transport":{"protocol":"htp"}}}]}`, `matcher osrm: reverse_proxy: transport.protocol: "htp" is not known; did you mean http? It is one of fastcgi, http`},
 	{"", `{"handler":"maps_reverse_geocode","geocoders":[{"source":"local","regions":["delaware"]}],"max_distance":"1km"}`, "http.handlers.maps_reverse_geocode: max_distance: must be a number, without quotes"},
+	{"", `{"handler":"maps_geocode"}`, "maps_geocode needs at least one geocoder"},
 	{"", `{"handler":"maps_reverse_geocode"}`, "maps_reverse_geocode needs at least one geocoder"},
 }
 

@@ -29,9 +29,9 @@ func TestMain(m *testing.M) {
 // mistypedCommands are what people type, and the last line of the answer.
 var mistypedCommands = map[string]string{
 	"maps buld x": `Error: unknown command "buld" for "caddy maps"; did you mean build? It is one of accounts, backup, ` +
-		"build, copy-store, health, info, match, organizations, reverse, rotate-keys, route, serve, tiles, usage, user-token, verify-store, version",
+		"build, copy-store, health, info, match, organizations, reverse, rotate-keys, route, search, serve, tiles, usage, user-token, verify-store, version",
 	"maps compile": `Error: unknown command "compile" for "caddy maps"; it is one of accounts, backup, build, copy-store, ` +
-		"health, info, match, organizations, reverse, rotate-keys, route, serve, tiles, usage, user-token, verify-store, version",
+		"health, info, match, organizations, reverse, rotate-keys, route, search, serve, tiles, usage, user-token, verify-store, version",
 	"maps build":           "Error: at least one extract is needed",
 	"maps build x.osm.pbf": `Error: required flag(s) "output" not set`,
 	"maps build missing.osm.pbf --output x.region": "Error: stat missing.osm.pbf: no such file or directory",
@@ -49,6 +49,12 @@ var mistypedCommands = map[string]string{
 	"maps route text.region 39.1,-75.5 139,1":                 `Error: lat: "139" is not a number from -90 to 90`,
 	"maps route text.region 39,1 39,2 --alternatives 4":       "Error: --alternatives: 4 is not a whole number from 0 to 3",
 	"maps route text.region 39,1 39,2 --json --geojson":       "Error: --json and --geojson exclude each other",
+	"maps search text.region":                                 "Error: a region file and a query are needed",
+	"maps search text.region dover --limit 51":                "Error: --limit: 51 is not a whole number from 1 to 50",
+	"maps search text.region dover --near 39.1":               `Error: "39.1" is not a position: write latitude,longitude`,
+	"maps search text.region dover --near -91,1":              `Error: lat: "-91" is not a number from -90 to 90`,
+	"maps search text.region dover --language d":              `Error: --language: has "d", which is no language tag`,
+	"maps search text.region dover":                           "Error: text.region is not a region file of caddy-maps",
 	"maps reverse text.region 39.1":                           "Error: a region file, a latitude and a longitude are needed",
 	"maps reverse text.region 139.1 -75.5":                    `Error: lat: "139.1" is not a number from -90 to 90`,
 	"maps reverse text.region 39.1 -75.5 --size 9":            "Error: --size: 9 is not a whole number from 1 to 5",

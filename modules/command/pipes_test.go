@@ -22,6 +22,7 @@ func TestNoRegularFile(t *testing.T) {
 	for name, args := range map[string][]string{
 		"info":         {"info", pipe},
 		"reverse":      {"reverse", pipe, "39", "-75"},
+		"search":       {"search", pipe, "dover"},
 		"match":        {"match", pipe, "-"},
 		"build":        {"build", pipe, "--output", target},
 		"build onto":   {"build", villageExtract(t), "--output", pipe},

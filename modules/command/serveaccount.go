@@ -50,7 +50,7 @@ func (s *serve) prepareAccount(ctx context.Context) (a servedAccount, err error)
 		a.Account = account.Account{ID: credential.NewAccountID(now), OrganizationID: servedOrganization,
 			Description: "the first account, of `caddy maps serve`", CreatedBy: "user:operator", Status: account.StatusActive,
 			Scopes: account.Scopes{account.ScopeTile, account.ScopeDirection, account.ScopeMatrix, account.ScopeONM,
-				account.ScopeTSS, account.ScopeReverseGeocoding},
+				account.ScopeTSS, account.ScopeGeocoding, account.ScopeReverseGeocoding},
 			CreatedAt: now, UpdatedAt: now}
 		if a.client, a.server, err = credential.NewAccountTokens(&a.Account); err != nil {
 			return a, err
@@ -97,7 +97,7 @@ func (s *serve) welcome(out io.Writer, a servedAccount, file string) error {
 	} else {
 		client, server = "mpc_…", "mps_…"
 		fmt.Fprintf(&b, "\nThe tokens of the account %s were shown at the first start. Another account:\n"+
-			"  caddy maps accounts create --organization %s --scopes TILE,DIRECTION,MATRIX,REVERSEGEOCODING\n", a.ID,
+			"  caddy maps accounts create --organization %s --scopes TILE,DIRECTION,MATRIX,GEOCODING,REVERSEGEOCODING\n", a.ID,
 			servedOrganization)
 	}
 	fmt.Fprintf(&b, `

@@ -1,15 +1,13 @@
-// Package geocoding has the Caddy handler `maps_reverse_geocode`, which answers what is at a position, and the geocoder
-// `local`, which answers from region files of this server. They read configuration, check requests and write answers.
-// The search is in internal/geocoding; geocoders that ask other servers are in modules/remote.
+// Package geocoding has the Caddy handlers `maps_geocode`, which finds places by text, and `maps_reverse_geocode`,
+// which answers what is at a position, and the geocoder `local`, which answers both from region files of this server.
+// They read configuration, check requests and write answers. The engines are in internal/search and internal/geocoding;
+// geocoders that ask other servers are in modules/remote.
 //
-// Start with Handler.ServeHTTP, then Local.Reverse.
+// Start with Search.ServeHTTP and Handler.ServeHTTP, then Local.
 package geocoding
 
 import (
-	"cmp"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"net/http"
 	"sync"
 	"time"
@@ -34,11 +32,15 @@ func init() { caddy.RegisterModule(new(Handler)) }
 // Handler answers `GET /v2/search/reverse-geocoding?lat=&lon=`: places at and around a position, nearest first, with
 // addresses; and `GET /v2/search/coverage`: the regions that it knows. How to call it: docs/build/geocoding.md.
 type Handler struct {
-	// The path, as this handler sees it. Others but `coverage` are 404. Default: `/v2/search/reverse-geocoding`.
+	// The path, as this handler sees it. Others but `coverage` and `simple` are 404. Default:
+	// `/v2/search/reverse-geocoding`.
 	Prefix string `json:"prefix,omitempty"`
 
 	// The path of the regions' list. Default: `/v2/search/coverage`.
 	Coverage string `json:"coverage,omitempty"`
+
+	// The path that answers in the origin service's older, shorter form. Default: `/api/v1/route/revgeocoding`.
+	Simple string `json:"simple,omitempty"`
 
 	// The geocoders. The first that covers the position answers. One without known coverage covers everything.
 	// Required.
@@ -51,16 +53,23 @@ type Handler struct {
 	Public bool `json:"public,omitempty"`
 
 	gate      *app.Gate
-	prefix    request.Prefix
-	coverage  request.Prefix
+	paths     []request.Prefix
 	geocoders []geocoding.Geocoder
 	app       *app.App
 	logger    *zap.Logger
 }
 
+// The indices of the paths of both handlers: their own, that of the simple form, and the reverse geocoder's list.
+const (
+	atPrefix = iota
+	atSimple
+	atCoverage
+)
+
 const (
 	defaultPrefix   = "/v2/search/reverse-geocoding"
 	defaultCoverage = "/v2/search/coverage"
+	defaultSimple   = "/api/v1/route/revgeocoding"
 
 	maxMaxDistance = 100_000 // metres
 )
@@ -79,45 +88,25 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 	if err := h.check(); err != nil {
 		return err
 	}
-	if _, err := app.Prefix(ctx, "prefix", h.prefix.Path()); err != nil {
-		return err
-	}
-	if _, err := app.Prefix(ctx, "coverage", h.coverage.Path()); err != nil {
+	if err := reachable(ctx, h.paths, "prefix", "simple", "coverage"); err != nil {
 		return err
 	}
 	if h.app, err = app.Get(ctx); err != nil {
 		return err
 	}
 	h.gate = h.app.NewGate(ctx, account.ScopeReverseGeocoding, apierror.Platform, h.Public)
-	if len(h.GeocodersRaw) == 0 {
-		return nil // an error of Validate
-	}
-	modules, err := ctx.LoadModule(h, "GeocodersRaw")
-	if err != nil {
-		return fmt.Errorf("loading the geocoders: %w", err)
-	}
-	for _, module := range modules.([]any) {
-		geocoder, ok := module.(geocoding.Geocoder)
-		if !ok {
-			return fmt.Errorf("module %T is not a geocoder", module)
-		}
-		h.geocoders = append(h.geocoders, geocoder)
-	}
-	return nil
+	h.geocoders, err = load[geocoding.Geocoder](ctx, h, len(h.GeocodersRaw), "is not a geocoder")
+	return err
 }
 
-var errNoGeocoder = errors.New("maps_reverse_geocode needs at least one geocoder")
+var errNoGeocoder = noGeocoder("maps_reverse_geocode")
 
 // check sets the defaults and checks everything but the geocoders.
 func (h *Handler) check() (err error) {
-	if h.prefix, err = request.ParsePrefix(cmp.Or(h.Prefix, defaultPrefix)); err != nil {
-		return options.Wrap("prefix", err)
-	}
-	if h.coverage, err = request.ParsePrefix(cmp.Or(h.Coverage, defaultCoverage)); err != nil {
-		return options.Wrap("coverage", err)
-	}
-	if h.coverage == h.prefix {
-		return options.Errorf("coverage", "%q is the path of the endpoint itself", h.coverage)
+	h.paths, err = parseEndpoints(endpoint{"prefix", h.Prefix, defaultPrefix},
+		endpoint{"simple", h.Simple, defaultSimple}, endpoint{"coverage", h.Coverage, defaultCoverage})
+	if err != nil {
+		return err
 	}
 	if h.MaxDistance == 0 {
 		h.MaxDistance = geocoding.DefaultMaxDistance
@@ -141,31 +130,28 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.
 	if h.gate.Refuse(w, r) {
 		return nil
 	}
-	listing := isAt(h.coverage, r)
-	if !listing && !isAt(h.prefix, r) {
-		apierror.Platform.Write(w, apierror.NotFound("not found"))
+	at := route(w, r, h.paths)
+	if at < 0 {
 		return nil
 	}
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		apierror.Platform.Write(w, apierror.MethodNotAllowed(http.MethodGet, http.MethodHead))
-		return nil
-	}
-	if listing {
+	if at == atCoverage {
 		h.serveCoverage(w)
 		return nil
 	}
 	mine := memories.Get().(*memory)
 	defer memories.Put(mine)
 	req := &mine.request
-	chosen, err := parse(r.URL.RawQuery, req)
+	size := geocoding.MinSize
+	if at == atSimple {
+		size = geocoding.MaxSize
+	}
+	chosen, err := parse(r.URL.RawQuery, size, req)
 	if err != nil {
 		h.fail(w, err)
 		return nil
 	}
 	if !chosen {
-		if req.Languages = accepted(r.Header); req.Languages != nil {
-			w.Header().Add("Vary", acceptLanguage)
-		}
+		req.Languages = accepted(w, r)
 	}
 	req.MaxDistance = h.MaxDistance
 	req.Into = &mine.result
@@ -178,20 +164,19 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.
 	}
 	buf := answer.GetBuffer()
 	defer buf.Free()
-	buf.Bytes = answer.AppendPlaces(buf.Bytes, req.Point, result)
+	if at == atSimple {
+		buf.Bytes = answer.AppendSimplePlaces(buf.Bytes, result)
+	} else {
+		buf.Bytes = answer.AppendPlaces(buf.Bytes, req.Point, result)
+	}
 	answer.Write(w, answer.JSON, buf.Bytes)
 	return nil
-}
-
-// isAt reports whether a request is for exactly this path.
-func isAt(path request.Prefix, r *http.Request) bool {
-	rest, ok := path.Below(r.URL)
-	return ok && rest == ""
 }
 
 // memory is reused from one request to the next.
 type memory struct {
 	request geocoding.Request
+	query   geocoding.Query
 	result  geocoding.Result
 }
 

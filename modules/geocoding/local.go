@@ -1,8 +1,10 @@
 package geocoding
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/regions"
+	"github.com/mapsedge/caddy-maps/internal/web/admission"
 	"github.com/mapsedge/caddy-maps/modules/app"
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
@@ -18,10 +21,12 @@ func init() { caddy.RegisterModule(new(Local)) }
 
 // Local answers from regions of the maps app.
 type Local struct {
-	// The regions, by their names or their files. The first that covers the position answers. Required.
+	// The regions, by their names or their files. The first that covers the position answers; a search finds places of
+	// all. Required.
 	Regions []string `json:"regions,omitempty"`
 
 	regions []*regions.Region
+	app     *app.App
 }
 
 // CaddyModule returns the Caddy module information.
@@ -39,6 +44,9 @@ func (g *Local) Provision(ctx caddy.Context) (err error) {
 	if len(g.Regions) == 0 {
 		return errNoRegion
 	}
+	if g.app, err = app.Get(ctx); err != nil {
+		return err
+	}
 	g.regions, err = app.LookupRegions(ctx, g.Regions)
 	return err
 }
@@ -48,6 +56,52 @@ func (g *Local) Reverse(ctx context.Context, req *geocoding.Request) (*geocoding
 	return regions.Ask(
 		func() (*regions.Pinned, error) { return regions.PinCovering(g.regions, req.Point) },
 		func(p *regions.Pinned) (*geocoding.Result, error) { return p.Places.Reverse(ctx, req) })
+}
+
+// Search implements geocoding.Searcher: it merges what the regions find by score. A region that cannot be read is
+// skipped if others find something.
+func (g *Local) Search(ctx context.Context, q *geocoding.Query) (*geocoding.Result, error) {
+	var work admission.Work
+	if err := work.Begin(ctx, g.app.Processors(), app.Caller(ctx)); err != nil {
+		return nil, err
+	}
+	defer work.End()
+	if len(g.regions) == 1 {
+		return searchIn(ctx, g.regions[0], q)
+	}
+	one := *q
+	one.Into = nil
+	merged := new(geocoding.Result)
+	var problem error
+	for _, region := range g.regions {
+		found, err := searchIn(ctx, region, &one)
+		if err != nil {
+			problem = cmp.Or(problem, err)
+			continue
+		}
+		merged.Places = append(merged.Places, found.Places...)
+	}
+	if len(merged.Places) == 0 && problem != nil || ctx.Err() != nil {
+		return nil, cmp.Or(ctx.Err(), problem)
+	}
+	slices.SortStableFunc(merged.Places, func(a, b geocoding.Place) int {
+		return cmp.Compare(b.Score.Total, a.Score.Total)
+	})
+	kept := merged.Places[:0]
+	for _, p := range merged.Places {
+		if len(kept) < q.Limit && !slices.ContainsFunc(kept, func(k geocoding.Place) bool {
+			return k.ID == p.ID || k.Name == p.Name && k.Location == p.Location
+		}) {
+			kept = append(kept, p)
+		}
+	}
+	merged.Places = kept
+	return merged, nil
+}
+
+func searchIn(ctx context.Context, region *regions.Region, q *geocoding.Query) (*geocoding.Result, error) {
+	return regions.Ask(region.Pin,
+		func(p *regions.Pinned) (*geocoding.Result, error) { return p.Search.Search(ctx, q) })
 }
 
 // Covers reports whether one of the regions covers a position.
@@ -81,5 +135,6 @@ var (
 	_ caddy.Provisioner     = (*Local)(nil)
 	_ caddyfile.Unmarshaler = (*Local)(nil)
 	_ geocoding.Geocoder    = (*Local)(nil)
+	_ geocoding.Searcher    = (*Local)(nil)
 	_ regions.Partial       = (*Local)(nil)
 )

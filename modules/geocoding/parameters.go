@@ -33,35 +33,35 @@ const (
 	maxText  = 16 << 10 // bytes of a category or language
 )
 
-// parse overwrites req with what a query asks for, and ignores unknown parameters. chosen reports whether the query
-// chooses languages. The error is an apierror.Error.
-func parse(query string, req *geocoding.Request) (chosen bool, err error) {
+// parse overwrites req with what a query asks for, and ignores unknown parameters. number is the default of size.
+// chosen reports whether the query chooses languages. The error is an apierror.Error.
+func parse(query string, number int, req *geocoding.Request) (chosen bool, err error) {
 	*req = geocoding.Request{}
 	var values values
-	if repeated := request.ScanQuery(query, parameters, values[:]); repeated != "" {
-		return false, apierror.FailedValidation(repeated + ": appears more than once")
+	if err := scan(query, parameters, values[:]); err != nil {
+		return false, err
 	}
-	if req.Point[1], err = coordinate(&values, lat, 90); err != nil {
+	if req.Point[1], err = coordinate("lat", values[lat], 90); err != nil {
 		return false, err
 	}
 	longitude, err := either(&values, lon, lng)
 	if err != nil {
 		return false, err
 	}
-	if req.Point[0], err = coordinate(&values, longitude, 180); err != nil {
+	if req.Point[0], err = coordinate(parameters[longitude], values[longitude], 180); err != nil {
 		return false, err
 	}
-	number, err := either(&values, size, limit)
+	most, err := either(&values, size, limit)
 	if err != nil {
 		return false, err
 	}
-	if req.Size, err = parseSize(&values, number); err != nil {
+	if req.Size, err = wholeNumber(parameters[most], values[most], number, geocoding.MaxSize); err != nil {
 		return false, err
 	}
 	if req.Categories, err = parseCategory(values[category]); err != nil {
 		return false, err
 	}
-	if req.Shapes, err = parseShapes(values[shapes]); err != nil {
+	if req.Shapes, err = boolean("geometry", values[shapes], false); err != nil {
 		return false, err
 	}
 	req.Languages, err = parseLanguage(values[language])
@@ -78,38 +78,45 @@ func either(values *values, name, alias int) (int, error) {
 	return i, nil
 }
 
-func coordinate(values *values, i int, limit float64) (float64, error) {
-	if !values[i].Present {
-		return 0, apierror.FailedValidation(parameters[i] + ": is missing")
+// scan finds the parameters of a query.
+func scan(query string, names []string, values []request.QueryValue) error {
+	if repeated := request.ScanQuery(query, names, values); repeated != "" {
+		return apierror.FailedValidation(repeated + ": appears more than once")
 	}
-	number, ok := values[i].Number()
+	return nil
+}
+
+func coordinate(name string, v request.QueryValue, limit float64) (float64, error) {
+	if !v.Present {
+		return 0, apierror.FailedValidation(name + ": is missing")
+	}
+	number, ok := v.Number()
 	if !ok || number < -limit || number > limit {
-		return 0, apierror.FailedValidation(fmt.Sprintf("%s: must be a number from %v to %v", parameters[i], -limit, limit))
+		return 0, apierror.FailedValidation(fmt.Sprintf("%s: must be a number from %v to %v", name, -limit, limit))
 	}
 	return number, nil
 }
 
-func parseSize(values *values, i int) (int, error) {
-	if !values[i].Present {
-		return geocoding.MinSize, nil
+// wholeNumber reads a number from 1 to most.
+func wholeNumber(name string, v request.QueryValue, preset, most int) (int, error) {
+	if !v.Present {
+		return preset, nil
 	}
-	number, ok := values[i].Number()
-	if !ok || number < geocoding.MinSize || number > geocoding.MaxSize || number != float64(int(number)) {
-		return 0, apierror.FailedValidation(
-			fmt.Sprintf("%s: must be a whole number from %d to %d", parameters[i], geocoding.MinSize, geocoding.MaxSize))
+	number, ok := v.Number()
+	if !ok || number < 1 || number > float64(most) || number != float64(int(number)) {
+		return 0, apierror.FailedValidation(fmt.Sprintf("%s: must be a whole number from 1 to %d", name, most))
 	}
 	return int(number), nil
 }
 
-// parseShapes reads whether the response includes geometries.
-func parseShapes(v request.QueryValue) (bool, error) {
+func boolean(name string, v request.QueryValue, preset bool) (bool, error) {
 	if !v.Present {
-		return false, nil
+		return preset, nil
 	}
 	if word, err := v.Text(len("false")); err == nil && (word == "true" || word == "false") {
 		return word == "true", nil
 	}
-	return false, apierror.FailedValidation("geometry: must be true or false")
+	return false, apierror.FailedValidation(name + ": must be true or false")
 }
 
 // parseCategory reads comma-separated terms and leaves out blank ones. Without terms there is no restriction.
@@ -158,13 +165,16 @@ func parseLanguage(v request.QueryValue) ([]string, error) {
 
 const acceptLanguage = "Accept-Language"
 
-// accepted returns the languages of a request's header. A malformed header counts as none, since a server may ignore
-// it.
-func accepted(h http.Header) []string {
-	values := h[acceptLanguage]
+// accepted returns the languages of a request's header, and notes that the response depends on it. A malformed header
+// counts as none, since a server may ignore it.
+func accepted(w http.ResponseWriter, r *http.Request) []string {
+	values := r.Header[acceptLanguage]
 	if len(values) == 0 {
 		return nil
 	}
 	languages, _ := geocoding.ParseLanguages(strings.Join(values, ","))
+	if languages != nil {
+		w.Header().Add("Vary", acceptLanguage)
+	}
 	return languages
 }

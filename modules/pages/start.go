@@ -55,6 +55,9 @@ type Start struct {
 	// The path of routes by `maps_route` on this site, which ends in `/route`. Default: none, the page does not show it.
 	Routing string `json:"routing,omitempty"`
 
+	// The path of `maps_geocode` on this site. Default: none, the page does not show it.
+	Search string `json:"search,omitempty"`
+
 	// The path of `maps_reverse_geocode` on this site. Default: none, the page does not show it.
 	Geocoding string `json:"geocoding,omitempty"`
 
@@ -68,6 +71,7 @@ type Start struct {
 const (
 	startFiles    = request.Prefix("/start") // of the files of the page
 	defaultTokens = "/api/v1/external"
+	defaultSearch = "/v2/search/geocode"
 )
 
 // maxShownRegions is how many regions the page lists.
@@ -79,7 +83,7 @@ func (s *Start) parts() []part {
 		{"playground", defaultPlaygroundPrefix, &s.Playground}, {"console", defaultConsolePrefix, &s.Console},
 		{"docs", defaultDocsPrefix, &s.Docs}, {"tokens", defaultTokens, &s.Tokens}, {"tiles", defaultTiles, &s.Tiles},
 		{"matching", defaultMatching, &s.Matching}, {"routing", defaultRouting, &s.Routing},
-		{"geocoding", defaultGeocoding, &s.Geocoding},
+		{"search", defaultSearch, &s.Search}, {"geocoding", defaultGeocoding, &s.Geocoding},
 	}
 }
 
@@ -229,7 +233,8 @@ func (v startView) Scopes() string {
 		path  string
 		scope account.Scope
 	}{{v.Tiles, account.ScopeTile}, {v.Matching + v.Routing, account.ScopeDirection}, {v.Routing, account.ScopeMatrix},
-		{v.Routing, account.ScopeONM}, {v.Routing, account.ScopeTSS}, {v.Geocoding, account.ScopeReverseGeocoding}} {
+		{v.Routing, account.ScopeONM}, {v.Routing, account.ScopeTSS}, {v.Search, account.ScopeGeocoding},
+		{v.Geocoding, account.ScopeReverseGeocoding}} {
 		if of.path != "" {
 			scopes = append(scopes, string(of.scope))
 		}
@@ -264,6 +269,7 @@ func parseStart(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 //	    tiles      [<path>]
 //	    matching   [<path>]
 //	    routing    [<path>]
+//	    search     [<path>]
 //	    geocoding  [<path>]
 //	}
 //

@@ -43,17 +43,18 @@ func TestStart(t *testing.T) {
 		options   string
 		has, lack []string
 	}{
-		{" {\nplayground\nconsole\ndocs\ntokens\ntiles\nmatching\nrouting\ngeocoding\n}", []string{
+		{" {\nplayground\nconsole\ndocs\ntokens\ntiles\nmatching\nrouting\nsearch\ngeocoding\n}", []string{
 			`<a href="playground/">Map</a>`, `<a href="console/">Console</a>`, `<a href="docs/">API reference</a>`,
 			"<bdi>village</bdi>", "<bdi>later</bdi>", "Not available at the moment.", steps,
 			`<a href="https://www.openstreetmap.org/copyright">© OpenStreetMap contributors</a>`,
 			"curl -s '{origin}/api/v1/external/auth'", curl + "{origin}/v2/search/reverse-geocoding?lat=39.1",
 			"{origin}/tiles/village.json", "<code>{origin}/api/v1/route</code>",
-			"--scopes TILE,DIRECTION,MATRIX,ONM,TSS,REVERSEGEOCODING<",
+			"<code>{origin}/v2/search/geocode?query=</code>",
+			"--scopes TILE,DIRECTION,MATRIX,ONM,TSS,GEOCODING,REVERSEGEOCODING<",
 		}, nil},
 		{" village {\ntokens /a/tokens\ntiles /b/tiles\nconsole /c/console\n}", []string{
 			`<a href="c/console/">Console</a>`, "'{origin}/a/tokens/auth'", curl + "{origin}/b/tiles/village.json'", steps,
-		}, []string{"later", "playground", "docs/", "matching", "reverse"}},
+		}, []string{"later", "playground", "docs/", "matching", "reverse", "search"}},
 		{" {\ntokens\nmatching\n}", []string{curl + "{origin}/api/route/matching/' \\", `{"radius":100,"path":[{"lat":39.1`}, nil},
 		{" {\ntokens\nrouting\n}", []string{curl + "{origin}/api/v1/route?origin=39.1", "--scopes DIRECTION,MATRIX,ONM,TSS<"}, nil},
 		{" {\ngeocoding\n}", []string{"{origin}/v2/search/reverse-geocoding"}, []string{steps, "tiles"}},

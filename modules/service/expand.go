@@ -38,8 +38,11 @@ func (s *Service) parts() []part {
 	all := []part{
 		{name: partTokens, paths: below("/api/v1/external"), limit: limitTokens, handler: &access.Tokens{CORS: s.cors}},
 		{name: partAccounts, paths: below("/api/v1/service-accounts"), limit: limitTokens, handler: new(access.Accounts)},
-		{name: partGeocoding, paths: []string{"/v2/search/reverse-geocoding", "/v2/search/coverage"}, limit: limitClient,
-			scope: account.ScopeReverseGeocoding, perUser: limitAccount, handler: &geocoding.Handler{GeocodersRaw: s.geocoders}},
+		{name: partSearch, paths: []string{"/v2/search/geocode", "/api/v1/route/geocoding"}, limit: limitClient,
+			scope: account.ScopeGeocoding, perUser: limitAccount, handler: &geocoding.Search{GeocodersRaw: s.geocoders}},
+		{name: partReverse, limit: limitClient, scope: account.ScopeReverseGeocoding, perUser: limitAccount,
+			paths:   []string{"/v2/search/reverse-geocoding", "/v2/search/coverage", "/api/v1/route/revgeocoding"},
+			handler: &geocoding.Handler{GeocodersRaw: s.geocoders}},
 		{name: partMatching, paths: []string{"/api/route/matching", "/api/route/matching/"}, limit: limitClient,
 			scope: account.ScopeDirection, perUser: limitAccount,
 			handler: &matching.Handler{MatchersRaw: s.matchers, Profile: s.profiles}},
@@ -69,7 +72,8 @@ func (s *Service) start(served []part) *pages.Start {
 	page := &pages.Start{Regions: s.regions}
 	shown := map[string]*string{
 		partMap: &page.Playground, partConsole: &page.Console, partDocs: &page.Docs, partTokens: &page.Tokens,
-		partTiles: &page.Tiles, partMatching: &page.Matching, partRouting: &page.Routing, partGeocoding: &page.Geocoding,
+		partTiles: &page.Tiles, partMatching: &page.Matching, partRouting: &page.Routing, partSearch: &page.Search,
+		partReverse: &page.Geocoding,
 	}
 	for _, p := range served {
 		if path, ok := shown[p.name]; ok && *path == "" { // a part may serve more paths than the page shows

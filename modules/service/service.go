@@ -50,23 +50,24 @@ type Service struct {
 
 // The parts that can be left out.
 const (
-	partTokens    = "tokens"
-	partAccounts  = "accounts"
-	partMatching  = "matching"
-	partRouting   = "routing"
-	partGeocoding = "reverse_geocoding"
-	partTiles     = "tiles"
-	partMap       = "playground"
-	partConsole   = "console"
-	partDocs      = "docs"
-	partHealth    = "health"
-	partStart     = "start"
-	partLimits    = "limits"
+	partTokens   = "tokens"
+	partAccounts = "accounts"
+	partMatching = "matching"
+	partRouting  = "routing"
+	partSearch   = "geocoding"
+	partReverse  = "reverse_geocoding"
+	partTiles    = "tiles"
+	partMap      = "playground"
+	partConsole  = "console"
+	partDocs     = "docs"
+	partHealth   = "health"
+	partStart    = "start"
+	partLimits   = "limits"
 )
 
 var partNames = []string{
-	partTokens, partAccounts, partMatching, partRouting, partGeocoding, partTiles, partMap, partConsole, partDocs,
-	partHealth, partStart, partLimits,
+	partTokens, partAccounts, partMatching, partRouting, partSearch, partReverse, partTiles, partMap, partConsole,
+	partDocs, partHealth, partStart, partLimits,
 }
 
 // The names of the limits. They are also in the headers of responses.
@@ -114,10 +115,10 @@ func parse(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error) {
 //	    geocoder <module> [<arguments...>]
 //	}
 //
-// The parts that `without` leaves out are tokens, accounts, matching, routing, reverse_geocoding, tiles, playground,
-// console, docs, health, start and limits. `cors` lets pages of other origins call the APIs, and refresh tokens.
-// `profile` lists what matching and routing offer, the first for requests without one; default: all. `guest` and
-// `public` are those of `maps_playground`. `matcher`, `router` and `geocoder` replace the region's own engines.
+// The parts that `without` leaves out are tokens, accounts, matching, routing, geocoding, reverse_geocoding, tiles,
+// playground, console, docs, health, start and limits. `cors` lets pages of other origins call the APIs, and refresh
+// tokens. `profile` lists what matching and routing offer, the first for requests without one; default: all. `guest`
+// and `public` are those of `maps_playground`. `matcher`, `router` and `geocoder` replace the region's own engines.
 // Example:
 //
 //	maps.example.com {

@@ -13,11 +13,12 @@ import (
 )
 
 const (
+	search    = "/v2/search/geocode?query=crossing"
 	village   = "/v2/search/reverse-geocoding?lat=39.16&lon=-75.52"
 	drive     = "/api/route/matching/?path=[{39.16,-75.528},{39.16,-75.524}]"
 	tile      = "/tiles/village/0/0/0.mvt"
 	exchange  = "/api/v1/external/auth"
-	allScopes = "TILE DIRECTION REVERSEGEOCODING"
+	allScopes = "TILE DIRECTION GEOCODING REVERSEGEOCODING"
 )
 
 func region(t testing.TB) string {
@@ -48,6 +49,9 @@ func TestService(t *testing.T) {
 		{"GET", village, token, "", 200, `"results":[{`, account},
 		{"GET", village + "&apiKey=" + token, "", "", 200, `"results":[{`, account},
 		{"GET", village + "&accessToken=" + token, "", "", 200, `"results":[{`, account},
+		{"GET", search, token, "", 200, `"results":[`, account},
+		{"GET", "/api/v1/route/geocoding?apiKey=" + token + "&name=crossing", "", "", 200, `{"msg":"ok","data":[`, account},
+		{"GET", "/api/v1/route/revgeocoding?lat=39.16&lon=-75.52", token, "", 200, `{"msg":"ok","data":[{"name":"`, account},
 		{"GET", drive, token, "", 200, `"coordinates":[[`, account},
 		{"GET", drive + "&profile=foot", token, "", 200, `"coordinates":[[`, account},
 		{"GET", tile, token, "", 200, "", `"tiles_client";q=1000;w=1, "tiles_account";q=500;w=1`},
@@ -67,6 +71,8 @@ func TestService(t *testing.T) {
 		{"GET", "/nothing", "", "", 404, `{"error":"not found"}`, ""},
 		{"GET", "/api/route/nothing", "", "", 404, `{"error":{"code":"NotFound","message":"not found","status":404}}`, ""},
 		{"GET", "/tiles/nothing", token, "", 404, `{"error":"`, ""},
+		{"GET", search, "", "", 401, `{"error":"invalid or missing api key"}`, client},
+		{"PUT", search, token, "", 405, `{"error":"method not allowed"}`, account},
 		{"PUT", village, token, "", 405, `{"error":"method not allowed"}`, account},
 		{"PUT", drive, token, "", 405, `{"error":{"code":"MethodNotAllowed",`, account},
 		{"POST", exchange, "", `{"client_token":"` + strings.Repeat("x", 17<<10) + `"}`, 413, `{"error":"request body too large"}`, ""},
@@ -87,7 +93,7 @@ func TestServiceWithout(t *testing.T) {
 	file := region(t)
 	s := modulestest.Start(t, modulestest.Config{Site: "maps_service " + file})
 	for part, path := range map[string]string{
-		"tokens": exchange, "accounts": "/api/v1/service-accounts", "matching": "/api/route/matching", "reverse_geocoding": village,
+		"tokens": exchange, "accounts": "/api/v1/service-accounts", "matching": "/api/route/matching", "reverse_geocoding": village, "geocoding": search,
 		"routing": "/api/v1/route",
 		"tiles":   tile, "playground": "/playground/", "console": "/console/", "docs": "/docs/", "health": "/healthz",
 		"start": "/",

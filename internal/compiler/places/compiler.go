@@ -33,6 +33,7 @@ type compiler struct {
 	settlements *scratch.Array[uint32] // entries
 	named       []uint32               // settlements in the order of their names
 	access      *scratch.Array[streets.Access]
+	importance  *scratch.Array[uint8] // of each entry
 	// Indexes of what entries have by themselves:
 	buildings, numbered, doors *streets.Index[uint32]
 	houses                     *streets.Index[neighbour]
@@ -42,21 +43,21 @@ type compiler struct {
 
 // Write adds the places of an extract to a region: all features, and the areas and settlements of addresses. It adds
 // the tiles of these areas to d.Tiles. The same data makes the same sections. Temporary files are in dir, which must
-// stay until the region is committed.
-func Write(w *region.Writer, d *objects.Data, dir *scratch.Dir) error {
+// stay until the region is committed. It returns the importance of each feature, from 0 to 255.
+func Write(w *region.Writer, d *objects.Data, dir *scratch.Dir) (importance *scratch.Array[uint8], err error) {
 	d.Progress.Start("places", 1)
 	c, err := newCompiler(d, dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, step := range []func() error{c.gather, c.addHouses, c.sort, c.findContexts, c.findAccess, c.derive,
 		c.writeFeatures, c.writeTrees, c.writeTerms} {
 		if err := step(); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	c.out.Finish(w)
-	return free(c.entries, c.shapes, c.pairs, c.entrances, c.areas, c.settlements)
+	return c.importance, free(c.entries, c.shapes, c.pairs, c.entrances, c.areas, c.settlements)
 }
 
 func newCompiler(d *objects.Data, dir *scratch.Dir) (*compiler, error) {
@@ -74,6 +75,7 @@ func newCompiler(d *objects.Data, dir *scratch.Dir) (*compiler, error) {
 		areas:       scratch.NewArray[area](dir, "areas"),
 		settlements: scratch.NewArray[uint32](dir, "settlements"),
 		access:      scratch.NewArray[streets.Access](dir, "access"),
+		importance:  scratch.NewArray[uint8](dir, "importance"),
 		buildings:   streets.NewIndex[uint32](dir, "buildings"),
 		numbered:    streets.NewIndex[uint32](dir, "numbered"),
 		doors:       streets.NewIndex[uint32](dir, "doors"),

@@ -11,26 +11,27 @@ import (
 
 // entry is a feature being compiled. Its lists are ranges of the compiler's arrays.
 type entry struct {
-	ref       uint64
-	order     uint64 // see geo.Box.Order
-	extent    float64
-	geometry  uint64         // first byte
-	nGeometry uint32         // bytes
-	box       geo.Box        // of the geometry
-	middle    geometry.Coord // inside it, if it takes an address
-	name      uint32         // text
-	pairs     uint32         // the first of its kinds and names
-	entrances uint32         // the first of its entrances
-	area      uint32         // index + 1 of its area, or 0
-	access    uint32         // index + 1 of the road without a name that leads to it, or 0
-	nNames    uint16
-	nDoors    uint16
-	nKinds    uint8
-	shape     geometry.Shape
-	road      placefile.RoadKind
-	place     classes.PlaceKind
-	group     uint8
-	features  featureFlags
+	ref        uint64
+	order      uint64 // see geo.Box.Order
+	extent     float64
+	geometry   uint64         // first byte
+	nGeometry  uint32         // bytes
+	box        geo.Box        // of the geometry
+	middle     geometry.Coord // inside it, if it takes an address
+	name       uint32         // text
+	pairs      uint32         // the first of its kinds and names
+	entrances  uint32         // the first of its entrances
+	area       uint32         // index + 1 of its area, or 0
+	access     uint32         // index + 1 of the road without a name that leads to it, or 0
+	nNames     uint16
+	nDoors     uint16
+	nKinds     uint8
+	shape      geometry.Shape
+	road       placefile.RoadKind
+	place      classes.PlaceKind
+	group      uint8
+	importance uint8
+	features   featureFlags
 
 	// Its address:
 	classes.OwnTags

@@ -44,6 +44,7 @@ func (c *compiler) add(e entry, class *classes.Class, kinds, names []classes.Pai
 			uint32(math.MaxUint32-1))
 	}
 	e.OwnTags, e.name, e.road, e.place = class.Address, class.Name, class.Road, class.Place
+	e.importance = class.Importance
 	e.streetNumber = c.reader.Street(e.Street)
 	e.box, e.order, e.shape, e.extent = g.Box, g.Box.Order(), g.Shape, g.Extent()
 	e.geometry, e.nGeometry = uint64(c.shapes.Len()), uint32(len(g.Bytes()))

@@ -47,7 +47,7 @@ func TestLargeAreas(t *testing.T) {
 			d := w.Data(t)
 			dir := placestest.Scratch(t)
 			testkit.Work(t, "compiling it", c.atMost, func() {
-				if err := Write(new(region.Writer), d, dir); err != nil {
+				if _, err := Write(new(region.Writer), d, dir); err != nil {
 					t.Fatal(err)
 				}
 			})

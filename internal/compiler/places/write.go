@@ -15,7 +15,7 @@ import (
 func (c *compiler) writeFeatures() (err error) {
 	entries := c.entries.Slice()
 	for i := range entries {
-		err = cmp.Or(err, c.writeFeature(&entries[i]))
+		err = cmp.Or(err, c.writeFeature(&entries[i]), c.importance.Append(entries[i].importance))
 	}
 	return err
 }

@@ -70,7 +70,7 @@ func Write(t testing.TB, path string, world *placestest.World) {
 	t.Helper()
 	d := world.Data(t)
 	var w region.Writer
-	if err := places.Write(&w, d, placestest.Scratch(t)); err != nil {
+	if _, err := places.Write(&w, d, placestest.Scratch(t)); err != nil {
 		t.Fatal(err)
 	}
 	placestest.Commit(t, path, &w, d.Tiles.Sorted())

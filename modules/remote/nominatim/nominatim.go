@@ -1,7 +1,7 @@
-// Package nominatim is the Caddy module `maps.geocoders.nominatim`: reverse geocoding by Nominatim servers. It writes
-// the requests of Nominatim and reads its responses. Package remote sends them.
+// Package nominatim is the Caddy module `maps.geocoders.nominatim`: geocoding and reverse geocoding by Nominatim
+// servers. It writes the requests of Nominatim and reads its responses. Package remote sends them.
 //
-// Start with Geocoder.Reverse, then request.go.
+// Start with Geocoder.Reverse and Geocoder.Search, then request.go.
 package nominatim
 
 import (
@@ -18,11 +18,12 @@ import (
 
 func init() { caddy.RegisterModule(new(Geocoder)) }
 
-// Geocoder asks Nominatim's `reverse`. It covers every place, so put it after local geocoders. It needs Nominatim's
-// Python frontend; that in PHP, up to 4.5, knows no layers.
+// Geocoder asks Nominatim's `reverse` and `search`. It covers every place, so put it after local geocoders. It needs
+// Nominatim's Python frontend; that in PHP, up to 4.5, knows no layers.
 //
-// Nominatim finds one object per request, and looks for streets, addresses and points of interest within 0.006
-// degrees (some 600 m). A `category` says where it looks, in up to three calls.
+// In a search, Nominatim corrects no mistakes, completes no words, and prefers only roughly what is near. For reverse
+// geocoding, Nominatim finds one object per request, and looks for streets, addresses and points of interest within
+// 0.006 degrees (some 600 m). A `category` says where it looks, in up to three calls.
 type Geocoder struct {
 	remote.Service
 
@@ -105,6 +106,19 @@ func (g *Geocoder) lookUp(ctx context.Context, req *geocoding.Request, l lookup)
 	return found, err
 }
 
+// Search implements geocoding.Searcher.
+func (g *Geocoder) Search(ctx context.Context, q *geocoding.Query) (result *geocoding.Result, err error) {
+	request := &remote.Request{Path: "/search", Query: searchQuery(q), Languages: languages(q.Languages)}
+	err = g.Send(ctx, request, func(status int, body []byte) error {
+		found, err := parseList(status, body)
+		if err == nil {
+			result = q.Answer(found)
+		}
+		return err
+	})
+	return result, err
+}
+
 // UnmarshalCaddyfile reads the arguments behind the module's name:
 //
 //	geocoder nominatim <upstreams...> {
@@ -138,4 +152,5 @@ var (
 	_ caddy.Provisioner     = (*Geocoder)(nil)
 	_ caddyfile.Unmarshaler = (*Geocoder)(nil)
 	_ geocoding.Geocoder    = (*Geocoder)(nil)
+	_ geocoding.Searcher    = (*Geocoder)(nil)
 )

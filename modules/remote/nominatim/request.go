@@ -1,10 +1,15 @@
 package nominatim
 
 import (
+	"cmp"
+	"fmt"
+	"math"
+	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/mapsedge/caddy-maps/internal/base/text"
+	"github.com/mapsedge/caddy-maps/internal/geo/country"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 )
 
@@ -93,6 +98,31 @@ func (g *Geocoder) query(req *geocoding.Request, l lookup) string {
 		q = append(append(q, "&zoom="...), l.zoom...)
 	}
 	return string(q)
+}
+
+// searchQuery returns the query of a search. Nominatim filters no categories, so more results are requested with some.
+// Without a box, it prefers results in a view around the position.
+func searchQuery(q *geocoding.Query) string {
+	limit, box, bounded := q.Limit, "", ""
+	if len(q.Categories) > 0 || q.Keep != nil {
+		limit = maxLimit
+	}
+	if b := q.Bound; b != nil && b.Min[0] < b.Max[0] && b.Min[1] < b.Max[1] { // it knows no box across the antimeridian
+		box, bounded = fmt.Sprintf("&viewbox=%g,%g,%g,%g", b.Min[0], b.Min[1], b.Max[0], b.Max[1]), "&bounded=1"
+	} else if p := q.Near; p != nil {
+		half := 360 / math.Exp2(cmp.Or(q.Zoom, geocoding.DefaultZoom)) // a view is some tiles wide
+		box = fmt.Sprintf("&viewbox=%.6f,%.6f,%.6f,%.6f", max(p[0]-half, -180), max(p[1]-half, -90),
+			min(p[0]+half, 180), min(p[1]+half, 90))
+	}
+	query := fmt.Sprint("format=jsonv2&addressdetails=1&extratags=1&limit=", limit, "&q=", url.QueryEscape(q.Text), box,
+		bounded)
+	before := "&countrycodes="
+	for _, code := range q.Countries {
+		c, _ := country.ByAlpha3(code)
+		query += before + strings.ToLower(c.Alpha2)
+		before = ","
+	}
+	return query
 }
 
 // languages returns BCP 47 tags that Nominatim can read. It ignores a language with a digit

@@ -1,7 +1,7 @@
-// Package photon is the Caddy module `maps.geocoders.photon`: reverse geocoding by Photon servers. It writes
-// the requests of Photon and reads its responses. Package remote sends them.
+// Package photon is the Caddy module `maps.geocoders.photon`: geocoding and reverse geocoding by Photon servers. It
+// writes the requests of Photon and reads its responses. Package remote sends them.
 //
-// Start with Geocoder.Reverse, then request.go.
+// Start with Geocoder.Reverse and Geocoder.Search, then request.go.
 package photon
 
 import (
@@ -19,10 +19,11 @@ import (
 
 func init() { caddy.RegisterModule(new(Geocoder)) }
 
-// Geocoder asks Photon's `reverse` (0.4.3 or newer). It covers every place, so put it after local geocoders.
+// Geocoder asks Photon's `reverse` and `api` (0.4.3 or newer). It covers every place, so put it after local geocoders.
 //
-// Photon finds objects by their centre, so a large one with its centre beyond `max_distance` is not found. Names are in
-// the first requested language that was imported.
+// In a search, the last word may always be unfinished. For reverse geocoding, Photon finds objects by their centre, so
+// a large one with its centre beyond `max_distance` is not found. Names are in the first requested language that was
+// imported.
 type Geocoder struct {
 	remote.Service
 
@@ -53,7 +54,7 @@ func (g *Geocoder) Provision(ctx caddy.Context) error {
 func (g *Geocoder) Reverse(ctx context.Context, req *geocoding.Request) (*geocoding.Result, error) {
 	ctx = g.WithCalls(ctx)
 	tags, filtered := tagsOf(req.Categories)
-	found, err := g.search(ctx, req, g.query(req, tags))
+	found, err := g.lookUp(ctx, req, g.query(req, tags))
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +65,7 @@ func (g *Geocoder) Reverse(ctx context.Context, req *geocoding.Request) (*geocod
 	if !land {
 		return req.Fallback(nil), nil
 	}
-	if found, err = g.search(ctx, req, g.settlementQuery(req)); err != nil {
+	if found, err = g.lookUp(ctx, req, g.settlementQuery(req)); err != nil {
 		return nil, err
 	}
 	return req.Fallback(inCountry(here, found)), nil
@@ -80,9 +81,9 @@ func inCountry(here country.Country, found []geocoding.Found) (in []geocoding.Fo
 	return in
 }
 
-// search sends a request to Photon. Languages are in the header, from which Photon takes the first that it has. Its
+// lookUp sends a request to Photon. Languages are in the header, from which Photon takes the first that it has. Its
 // parameter `lang` takes one language, and Photon refuses unknown ones (query/RequestFactoryBase.java).
-func (g *Geocoder) search(ctx context.Context, req *geocoding.Request, query string) (
+func (g *Geocoder) lookUp(ctx context.Context, req *geocoding.Request, query string) (
 	found []geocoding.Found, err error) {
 	request := &remote.Request{Path: "/reverse", Query: query, Languages: req.Languages}
 	err = g.Send(ctx, request, func(status int, body []byte) (err error) {
@@ -97,6 +98,19 @@ func (g *Geocoder) search(ctx context.Context, req *geocoding.Request, query str
 		return nil
 	})
 	return found, err
+}
+
+// Search implements geocoding.Searcher.
+func (g *Geocoder) Search(ctx context.Context, q *geocoding.Query) (result *geocoding.Result, err error) {
+	request := &remote.Request{Path: "/api", Query: searchQuery(q), Languages: q.Languages}
+	err = g.Send(ctx, request, func(status int, body []byte) error {
+		found, err := parse(status, body)
+		if err == nil {
+			result = q.Answer(found)
+		}
+		return err
+	})
+	return result, err
 }
 
 // UnmarshalCaddyfile reads the arguments behind the module's name:
@@ -130,4 +144,5 @@ var (
 	_ caddy.Provisioner     = (*Geocoder)(nil)
 	_ caddyfile.Unmarshaler = (*Geocoder)(nil)
 	_ geocoding.Geocoder    = (*Geocoder)(nil)
+	_ geocoding.Searcher    = (*Geocoder)(nil)
 )

@@ -1,6 +1,8 @@
 package photon
 
 import (
+	"cmp"
+	"fmt"
 	"net/url"
 	"strconv"
 	"strings"
@@ -85,4 +87,22 @@ func (g *Geocoder) at(req *geocoding.Request, radius float64, limit int) string 
 		q = append(q, "&geometry=true"...)
 	}
 	return string(q)
+}
+
+// searchQuery returns the query of a search. Photon drops duplicates and results without a name after it has counted,
+// so more are requested. Older versions refuse a filter of countries, which is applied to the response only.
+func searchQuery(q *geocoding.Query) string {
+	tags, filtered := tagsOf(q.Categories)
+	limit := min(q.Limit+spare, maxLimit)
+	if len(q.Countries) > 0 || q.Keep != nil || filtered && tags == "" {
+		limit = maxLimit
+	}
+	query := fmt.Sprint("q=", url.QueryEscape(q.Text), "&limit=", limit)
+	if p := q.Near; p != nil {
+		query += fmt.Sprintf("&lat=%g&lon=%g&zoom=%.0f", p[1], p[0], cmp.Or(q.Zoom, geocoding.DefaultZoom))
+	}
+	if b := q.Bound; b != nil && b.Min[0] < b.Max[0] && b.Min[1] < b.Max[1] { // it knows no box across the antimeridian
+		query += fmt.Sprintf("&bbox=%g,%g,%g,%g", b.Min[0], b.Min[1], b.Max[0], b.Max[1])
+	}
+	return query + tags
 }

@@ -19,6 +19,9 @@ type Class struct {
 	Place    PlaceKind
 	Road     placefile.RoadKind // if it is a street
 	Postcode uint32             // of a road
+
+	// Importance is how likely the object is wanted, from 0 to 255.
+	Importance uint8
 }
 
 // OwnTags is the address of an object, tagged or inferred, as numbers of texts.
@@ -64,6 +67,8 @@ func (l *Reader) Classify(r *objects.Feature) (c Class) {
 	if c.Road != placefile.NoStreet {
 		c.Postcode = l.OnePostcode(c.Address.Postcode)
 	}
+	l.addNames(&c)
+	c.Importance = l.importance(&c, &r.Geometry)
 	return c
 }
 

@@ -29,7 +29,7 @@ var otherKeys = []string{
 var knownKeys = slices.Concat(placefile.MainKeys, otherKeys)
 
 // maxKnownKeys limits their number.
-const maxKnownKeys = 64
+const maxKnownKeys = 80
 
 // key is an index into knownKeys.
 type key uint8
@@ -56,6 +56,8 @@ var (
 	keyBuilding, keyName, keyRef      = keyOf("building"), keyOf("name"), keyOf("ref")
 	keyPostalCode, keyLevel           = keyOf("postal_code"), keyOf("admin_level")
 	keySubdivision                    = keyOf("ISO3166-2")
+	keyPopulation, keyWikidata        = keyOf("population"), keyOf("wikidata")
+	keyCapital                        = keyOf("capital")
 	keyHouseNumber, keyHouseName      = keyOf("addr:housenumber"), keyOf("addr:housename")
 	keyRegister, keyStreetNumber      = keyOf("addr:conscriptionnumber"), keyOf("addr:streetnumber")
 
@@ -66,6 +68,7 @@ var (
 	cityKeys     = keysOf("addr:city addr:town addr:village addr:municipality")
 	countyKeys   = keysOf("addr:county")
 	stateKeys    = keysOf("addr:state addr:province")
+	nameKeys     = keysOf("alt_name short_name official_name loc_name int_name old_name")
 	postcodeKeys = keysOf("addr:postcode postal_code")
 	countryKeys  = keysOf("ISO3166-1:alpha3 ISO3166-1:alpha2 ISO3166-1 country_code_iso3166_1_alpha_2")
 )
@@ -93,9 +96,12 @@ type Reader struct {
 
 	// The current object:
 	values [maxKnownKeys]uint32
-	Names  []Pair // in other languages
+	Names  []Pair // in other languages, and other names
 	Kinds  []Pair
 }
+
+// otherName is the language of names that are in no other language.
+const otherName = "_"
 
 // Pair is a key and a value, or a language and a name, by the numbers of their texts.
 type Pair struct{ Key, Value uint32 }
@@ -129,6 +135,28 @@ func (l *Reader) read(tags objects.Tags) {
 		if name != 0 && t.Value != 0 {
 			l.Names = append(l.Names, Pair{name, t.Value})
 		}
+	}
+}
+
+// addNames adds the other names of the object: names by other keys, the number of a road, the code of a state, and the
+// name of a house with a number.
+func (l *Reader) addNames(c *Class) {
+	add := func(name uint32) {
+		if name != 0 && name != c.Name {
+			l.Names = append(l.Names, Pair{l.texts.Number(otherName), name})
+		}
+	}
+	for _, k := range nameKeys {
+		add(l.values[k])
+	}
+	if l.has(keyHighway) {
+		add(l.values[keyRef])
+	}
+	if _, code, ok := bytes.Cut(l.value(keySubdivision), []byte("-")); ok && c.Serves {
+		add(l.texts.Number(string(code)))
+	}
+	if c.Address.HouseNumber != 0 {
+		add(c.Address.HouseName)
 	}
 }
 

@@ -1,0 +1,250 @@
+package search
+
+import (
+	"math"
+	"slices"
+
+	"github.com/mapsedge/caddy-maps/internal/geocoding"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
+)
+
+// The rank of a document is the sum of
+//
+//   - how well its words match: 0 to 1. The words of the query count by their weights, in the name, the context, the
+//     category or the house number; a small part is how much of the name the query has.
+//   - its importance: 0 to importanceWeight.
+//   - its proximity: 0 to proximityWeight.
+const (
+	coverWeight      = .2 // of the text
+	importanceWeight = .2
+	proximityWeight  = .3
+	otherName        = .97 // the text of names that are not the usual one
+	categoryName     = .9
+	// A result must match at least leastText, and almostLeast of the text of the best one.
+	leastText, almostLeast = .35, .6
+)
+
+// found is a document that was found.
+type found struct {
+	document uint32
+	name     uint32 // the usual one
+	score    geocoding.Score
+	matched  float32 // the part of the query that it matches: 0 to 1
+	house
+}
+
+// rank looks at the documents of the candidates, those with the best names first.
+func (s *searcher) rank() {
+	s.best = s.best[:0]
+	s.boundCandidates()
+	for _, list := range s.buckets {
+		for _, i := range list {
+			c := &s.candidates[i]
+			if s.full() && s.worst() >= float64(c.bound)+importanceWeight*float64(c.greatest)/math.MaxUint8+s.nearest {
+				continue
+			}
+			s.visitDocuments(c)
+		}
+	}
+}
+
+// bucketCount is the number of groups of candidates by their bounds. Groups are not sorted.
+const bucketCount = 64
+
+// boundCandidates computes how well the documents of each candidate can match: another word of the query may be in a
+// context, or a house number.
+func (s *searcher) boundCandidates() {
+	var context qualities
+	for i := range s.entities.slots {
+		if s.entities.slots[i] != 0 {
+			context.raise(&s.entities.values[i])
+		}
+	}
+	for i := range s.tokens {
+		if s.tokens[i].isHouse {
+			context[i] = sameWord
+		}
+	}
+	for i := range s.buckets {
+		s.buckets[i] = s.buckets[i][:0]
+	}
+	for i := range s.candidates {
+		c := &s.candidates[i]
+		q := c.q
+		q.raise(&context)
+		c.bound = s.text(c, &q)
+		bucket := bucketCount - 1 - int(min(c.bound, 1)*(bucketCount-1))
+		s.buckets[bucket] = append(s.buckets[bucket], uint32(i))
+	}
+}
+
+// text returns the text score of a candidate whose document has some qualities.
+func (s *searcher) text(c *candidate, q *qualities) float32 {
+	text := s.matched(q) * (1 - coverWeight*(1-c.cover))
+	switch c.kind {
+	case NameOther:
+		text *= otherName
+	case NameCategory:
+		text *= categoryName
+	}
+	return text
+}
+
+// matched returns the part of the query that has been matched.
+func (s *searcher) matched(q *qualities) float32 {
+	sum := float32(0)
+	for i := range s.tokens {
+		sum += s.tokens[i].weight * float32(q[i])
+	}
+	return sum / (s.weight * sameWord)
+}
+
+// visitDocuments looks at the documents of a candidate.
+func (s *searcher) visitDocuments(c *candidate) {
+	r := s.record(c.name)
+	r.at = int(c.at)
+	d := uint32(0)
+	for range c.count {
+		d += r.uint()
+		s.visitDocument(c, d)
+	}
+}
+
+// visitDocument ranks a document under one of its names.
+func (s *searcher) visitDocument(c *candidate, number uint32) {
+	d := s.documents.At(int(number))
+	if s.query.Bound != nil && !s.within(d) {
+		return
+	}
+	q := c.q
+	q.raise(s.contextOf(d.Context, d.Category))
+	f := found{document: number, name: d.Name}
+	if d.Houses != 0 {
+		f.house = s.findHouse(d, &q)
+	}
+	f.matched = s.matched(&q)
+	f.score.Text = float64(s.text(c, &q))
+	f.score.Importance = importanceWeight * float64(d.Importance) / math.MaxUint8
+	if s.query.Near != nil {
+		metres := geometry.Distance(s.near, geometry.Coord{X: d.X, Y: d.Y})
+		f.score.Proximity = proximityWeight * s.scale / (s.scale + metres)
+	}
+	f.score.Total = f.score.Text + f.score.Importance + f.score.Proximity
+	if f.score.Text < leastText || s.full() && f.score.Total <= s.worst() || !s.wanted(d) {
+		return
+	}
+	s.keep(f, d)
+}
+
+// contextOf returns the qualities of a context and a category.
+func (s *searcher) contextOf(context uint32, category uint8) *qualities {
+	at := (context<<8 + uint32(category)) * hashFactor >> 20 % uint32(len(s.cache))
+	entry := &s.cache[at]
+	if entry.context == context && entry.category == category && entry.query == s.queries {
+		return &entry.q
+	}
+	*entry = cached{context: context, category: category, query: s.queries}
+	r := reader{data: s.contexts.Range(int(context), min(int(context)+contextBytes, s.contexts.Len())), at: 3}
+	entity := uint32(0)
+	for range r.uint() {
+		entity += r.uint()
+		if q := s.entities.get(entity); q != nil {
+			entry.q.raise(q)
+		}
+	}
+	if category > 0 {
+		if q := s.entities.get(uint32(category - 1)); q != nil {
+			entry.q.raise(q)
+		}
+	}
+	return &entry.q
+}
+
+// contextBytes is the most that a context takes: it has at most 16 entities.
+const contextBytes = 3 + 17*5
+
+// cached is the qualities of a context in a query.
+type cached struct {
+	query    uint32
+	context  uint32
+	category uint8
+	q        qualities
+}
+
+// within reports whether a document is in the query's bound.
+func (s *searcher) within(d *Document) bool {
+	b := s.query.Bound
+	lon, lat := float64(d.X)/geometry.UnitsPerDegree, float64(d.Y)/geometry.UnitsPerDegree
+	if lat < b.Min[1] || lat > b.Max[1] {
+		return false
+	}
+	if b.Min[0] > b.Max[0] { // across the antimeridian
+		return lon >= b.Min[0] || lon <= b.Max[0]
+	}
+	return lon >= b.Min[0] && lon <= b.Max[0]
+}
+
+// full reports whether there are as many results as wanted.
+func (s *searcher) full() bool { return len(s.best) == s.size }
+
+// worst is the rank of the last result.
+func (s *searcher) worst() float64 { return s.best[len(s.best)-1].score.Total }
+
+// keep inserts a document in order. Of several that are the same to a user, it keeps the best.
+func (s *searcher) keep(f found, d *Document) {
+	for i := range s.best {
+		if o := &s.best[i]; s.same(o, &f, d) {
+			if o.score.Total >= f.score.Total {
+				return
+			}
+			s.best = slices.Delete(s.best, i, i+1)
+			break
+		}
+	}
+	i, _ := slices.BinarySearchFunc(s.best, f, func(a, b found) int {
+		switch {
+		case a.score.Total > b.score.Total:
+			return -1
+		case a.score.Total < b.score.Total || a.document > b.document:
+			return 1
+		}
+		return -1
+	})
+	if i >= s.size {
+		return
+	}
+	if s.full() {
+		s.best = s.best[:s.size-1]
+	}
+	s.best = slices.Insert(s.best, i, f)
+}
+
+// The greatest distances in metres of two documents with one name and layer that are one thing: the parts of a street in
+// a city, a city as a node and as an area, a building and the shop in it.
+const (
+	sameStreet = 5_000
+	samePlace  = 20_000
+	sameThing  = 250
+)
+
+// same reports whether two documents are one thing to a user.
+func (s *searcher) same(o, f *found, d *Document) bool {
+	if o.document == f.document {
+		return true
+	}
+	other := s.documents.At(int(o.document))
+	if o.name != f.name || other.Layer != d.Layer || o.house != f.house {
+		return false
+	}
+	limit := float64(samePlace)
+	switch geocoding.Layer(d.Layer) {
+	case geocoding.LayerOther, geocoding.LayerHouse:
+		limit = sameThing
+		if other.Category != d.Category {
+			return false
+		}
+	case geocoding.LayerStreet:
+		limit = sameStreet
+	}
+	return geometry.Distance(geometry.Coord{X: d.X, Y: d.Y}, geometry.Coord{X: other.X, Y: other.Y}) <= limit
+}
