@@ -36,7 +36,7 @@ func (s *search) describe(hits []hit, req *Request, a *location) *Result {
 func (from *placeSpans) fill(p *Place, text string) {
 	*p = Place{
 		ID: from.id.of(text), Name: from.name.of(text), DisplayName: from.display.of(text),
-		Category: from.category.of(text), Type: from.kind.of(text),
+		Category: from.category.of(text), Type: from.kind.of(text), Layer: from.layer, Bound: from.bound,
 		Address: Address{
 			HouseNumber: from.houseNumber.of(text), Street: from.street.of(text), Suburb: from.suburb.of(text),
 			Hamlet: from.hamlet.of(text), City: from.city.of(text), County: from.county.of(text), State: from.state.of(text),
@@ -69,6 +69,8 @@ type placeSpans struct {
 	houseNumber, street, postcode     span
 	suburb, hamlet, city              span
 	county, state, country            span
+	layer                             Layer
+	bound                             orb.Bound
 	code                              string // of the country
 }
 
@@ -105,7 +107,8 @@ func (s *search) write(h *hit, req *Request, a *location, around *surroundingSpa
 	r := x.details(f, placefile.DetailBytes)
 	d := f.ReadDetails(&r, &x.text)
 	p.id = t.id(d.Ref)
-	key, value := x.presented(d.Kinds, req.Categories)
+	key, value, layer, _ := x.presented(f, &d, req)
+	p.layer, p.bound = layer, h.record.bound()
 	p.category, p.kind = t.add(key), t.add(value)
 	usual := true // the display name has the common end
 	p.houseNumber, p.street = t.add(d.HouseNumber), span{}
@@ -150,28 +153,38 @@ func (s *search) write(h *hit, req *Request, a *location, around *surroundingSpa
 	return p
 }
 
-// presented returns the category of a feature in the answer: the first one that matches the filter.
-func (x *Index) presented(kinds uint64, categories []string) (key, value []byte) {
+// presented returns the category of a feature in the answer, and its layer under it: the first one that the request
+// wants; false if there is none.
+func (x *Index) presented(f *feature, d *placefile.Details, req *Request) (key, value []byte, layer Layer, ok bool) {
 	n := placefile.KindBytes
-	if len(categories) > 0 {
+	if len(req.Categories) > 0 || req.Keep != nil {
 		n *= placefile.MaxKinds
 	}
-	r := placefile.Reader{Data: slice(&x.kinds, int(kinds), n)}
+	r := placefile.Reader{Data: slice(&x.kinds, int(d.Kinds), n)}
 	for i := range min(r.Uint(), placefile.MaxKinds) {
 		k, v := r.String(&x.text), r.String(&x.text)
+		l := x.layerOf(f, d, k, v)
 		if i == 0 {
-			key, value = k, v
+			key, value, layer = k, v, l
 		}
-		if len(categories) == 0 {
-			break
-		}
-		for _, c := range categories {
-			if c = placefile.Normalize(c); c != "" && (isWord(k, c) || isWord(v, c)) {
-				return k, v
-			}
+		if req.matches(k, v) && (req.Keep == nil || req.Keep(string(k), string(v), l)) {
+			return k, v, l, true
 		}
 	}
-	return key, value
+	return key, value, layer, false
+}
+
+// matches reports whether a category is one that the request asks for.
+func (req *Request) matches(key, value []byte) bool {
+	if len(req.Categories) == 0 {
+		return true
+	}
+	for _, c := range req.Categories {
+		if c = placefile.Normalize(c); c != "" && (isWord(key, c) || isWord(value, c)) {
+			return true
+		}
+	}
+	return false
 }
 
 // isWord reports whether a key or value equals a normalized term.

@@ -104,7 +104,7 @@ func TestSizeAndReach(t *testing.T) {
 		w.Node(int64(i+1), placestest.At(0, float64(i+1)), "amenity=bench, name=Bench")
 	}
 	x := geocodingtest.Build(t, w.Cover())
-	for size, want := range map[int]int{-1: 1, 0: 1, 1: 1, 3: 3, 5: 5, 6: 5} {
+	for size, want := range map[int]int{-1: 1, 0: 1, 1: 1, 3: 3, 5: 5, 6: 6, 1 << 40: 8} {
 		if got := len(geocodingtest.Ask(t, x, placestest.Kansas, size)); got != want {
 			t.Errorf("size %d: %d results, want %d", size, got, want)
 		}

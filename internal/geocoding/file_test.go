@@ -85,7 +85,8 @@ func TestAnswersOutliveTheFile(t *testing.T) {
 		Category: "highway", Type: "primary",
 		Location: placestest.At(-12, 0), Address: geocoding.Address{Street: "Long Road", Suburb: "Riverside",
 			City:   "Milltown",
-			County: "Some County", State: "West", Postcode: "12345", Country: "Union", CountryCode: "USA"}}
+			County: "Some County", State: "West", Postcode: "12345", Country: "Union", CountryCode: "USA"},
+		Bound: placestest.Line(-200, 0, 200, 0).Bound(), Layer: geocoding.LayerStreet}
 	if diff := cmp.Diff([]geocoding.Place{want}, got, placestest.Approximate); diff != "" {
 		t.Error(diff)
 	}
@@ -154,7 +155,7 @@ func FuzzReverse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if len(r.Places) > geocoding.MaxSize || len(r.Places) > max(size, 1) {
+		if len(r.Places) > geocoding.MaxLimit || len(r.Places) > max(size, 1) {
 			t.Fatalf("%d results", len(r.Places))
 		}
 		filtered := strings.Trim(categories, ", \t\r\n\v\f") != ""

@@ -17,11 +17,16 @@ type Geocoder interface {
 // Request is one reverse geocoding.
 type Request struct {
 	Point orb.Point // lon, lat in degrees
-	// Size is the largest number of results, 1 to 5.
+	// Size is the largest number of results, 1 to MaxLimit.
 	Size int
 	// Categories restricts the results to features whose key or value is one of these terms, ignoring case. Empty means no
 	// restriction.
 	Categories []string
+	// Keep, if set, reports whether a feature with a category, type and layer is wanted. If none is near, the places of the
+	// point's address are asked for.
+	Keep func(category, kind string, layer Layer) bool
+	// Areas asks for the places of the point's address, from a neighbourhood to the country, instead of features.
+	Areas bool
 	// Languages are BCP 47 tags in order of preference. Names are in the first available one, else as on the ground. See
 	// ParseLanguages.
 	Languages []string
@@ -75,12 +80,10 @@ type Place struct {
 	Distance    float64   // metres, two decimals; in a search the distance from Query.Near, or 0
 	Address     Address
 
-	// The following are known in searches only:
-
 	Bound      orb.Bound // of the whole feature
 	Layer      Layer
-	Importance float64 // 0 to 1
-	Score      Score
+	Importance float64 // 0 to 1; in searches only
+	Score      Score   // in searches only
 
 	// Shape is the line of the feature or the outline of its area, in pieces in no particular order. It is nil for a
 	// position, without Request.Shapes, and if it has more than MaxShape segments.
@@ -107,7 +110,7 @@ type Address struct {
 // Limits of a request.
 const (
 	MinSize            = 1
-	MaxSize            = 5
+	MaxSize            = 5      // of maps_reverse_geocode; MaxLimit for a Geocoder
 	DefaultMaxDistance = 1000.0 // metres
 )
 

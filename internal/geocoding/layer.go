@@ -1,6 +1,12 @@
 package geocoding
 
 import (
+	"math"
+	"slices"
+
+	"github.com/paulmach/orb"
+
+	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 )
 
@@ -57,4 +63,50 @@ func layerOfPlace(place string) Layer {
 		return LayerLocality
 	}
 	return LayerOther
+}
+
+// bound returns the box of a feature in degrees.
+func (f *feature) bound() orb.Bound {
+	b := f.box
+	if f.Shape() == geometry.Point { // other corners are rounded
+		b.MaxX, b.MaxY = b.MinX, b.MinY
+	}
+	at := func(x, y int32) orb.Point {
+		return orb.Point{float64(x) / geometry.UnitsPerDegree, float64(y) / geometry.UnitsPerDegree}
+	}
+	return orb.Bound{Min: at(b.MinX, b.MinY), Max: at(b.MaxX, b.MaxY)}
+}
+
+// parts returns the wanted ones of the places of an address, from small to large.
+func (s *search) parts(a *location) []hit {
+	// As far as it is, a polygon or the nearest settlement gave the name.
+	s.seek(math.Ceil(math.Pi*geometry.EarthRadius), &a.jurisdiction, false)
+	s.hits = s.hits[:0]
+	parts := [...]uint32{s.around.Feature[placefile.RoleAnswer], a.suburb.feature, a.hamlet.feature, a.city.feature,
+		a.county.feature, a.state.feature, a.countryLabel.feature}
+	for i, n := range parts {
+		if n == 0 || i == 0 && slices.Contains(parts[1:], n) || len(s.hits) == s.size || slices.ContainsFunc(s.hits, func(h hit) bool { return h.feature == n-1 }) {
+			continue
+		}
+		f := s.x.feature(n - 1)
+		if h := (hit{match{feature: n - 1, extent: f.Extent}, f}); s.wants(&f) && s.measure(&h) {
+			s.hits = append(s.hits, h)
+		}
+	}
+	return s.hits
+}
+
+// IsPOI reports whether a feature of LayerOther is a point of interest, such as a shop, rather than a part of nature or
+// of a network.
+func IsPOI(category, kind string) bool {
+	switch category {
+	case "amenity", "shop", "tourism", "historic", "office", "craft", "building", "highway", "healthcare", "emergency",
+		"club", "aeroway":
+		return true
+	case "leisure":
+		return kind != "park" && kind != "nature_reserve"
+	case "railway":
+		return kind == "station" || kind == "halt" || kind == "tram_stop" || kind == "subway_entrance"
+	}
+	return false
 }

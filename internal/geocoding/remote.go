@@ -54,16 +54,12 @@ func (q *Query) Answer(found []Found) *Result {
 	seen := make(map[uint64]bool, q.Limit)
 	for i := range found {
 		f := remote{Found: &found[i]}
-		if f.Geometry == nil || !f.present() || asked && !f.matches(q.Categories) || seen[f.ref()] {
+		if f.Geometry == nil || !f.present(q.Keep) || asked && !f.matches(q.Categories) || seen[f.ref()] {
 			continue
 		}
 		at := f.Geometry.Bound().Center()
 		p := f.place(at)
-		p.Layer, p.Importance, p.Bound = f.layer(), f.Importance, f.Bound
-		if p.Bound == (orb.Bound{}) {
-			p.Bound = f.Geometry.Bound()
-		}
-		if q.Bound != nil && !within(q.Bound, at) || q.Keep != nil && !q.Keep(p.Category, p.Type, p.Layer) ||
+		if q.Bound != nil && !within(q.Bound, at) ||
 			len(q.Countries) > 0 && !slices.Contains(q.Countries, p.Address.CountryCode) {
 			continue
 		}
@@ -158,7 +154,7 @@ func (req *Request) remoteResult(found []Found, size int, keep func(*remote) boo
 	for i := range found {
 		f := remote{Found: &found[i]}
 		var known bool
-		if f.measure, known = measureFrom(&o, f.Geometry); known && f.present() && keep(&f) {
+		if f.measure, known = measureFrom(&o, f.Geometry); known && f.present(req.Keep) && keep(&f) {
 			hits = append(hits, f)
 		}
 	}
@@ -182,18 +178,19 @@ func (req *Request) remoteResult(found []Found, size int, keep func(*remote) boo
 	return result
 }
 
-// present finds the categories of an object, and reports whether it has a title and one of them.
-func (f *remote) present() bool {
+// present finds the categories of an object, and reports whether it has a title and one of them that is to be kept.
+func (f *remote) present(keep func(category, kind string, layer Layer) bool) bool {
 	if f.title() == "" || f.Category == "" {
 		return false
 	}
 	f.kinds = placefile.AppendKinds(nil, func(string) string { return f.Type }, []string{f.Category})
 	f.kinds = placefile.AppendKinds(f.kinds, func(key string) string { return f.Tags[key] }, placefile.MainKeys)
-	if len(f.kinds) == 0 {
-		return false
+	for _, f.kind = range f.kinds {
+		if keep == nil || keep(f.kind.Key, f.kind.Value, f.layerAs(f.kind)) {
+			return true
+		}
 	}
-	f.kind = f.kinds[0]
-	return true
+	return false
 }
 
 func (f *Found) ref() uint64 { return placefile.NewRef(f.Kind, f.ID) }
@@ -261,32 +258,25 @@ func (f *remote) unit() unit {
 	return unitNone
 }
 
-// layers are the layers of units.
-var layers = [...]Layer{unitSuburb: LayerDistrict, unitCity: LayerCity, unitCounty: LayerCounty,
-	unitState: LayerState, unitCountry: LayerCountry}
-
-// layer returns the layer of an object.
-func (f *remote) layer() Layer {
-	switch u := f.unit(); {
-	case u != unitNone:
-		return layers[u]
-	case f.isStreet():
-		return LayerStreet
-	case f.Name == "":
-		return LayerHouse
+// layerAs returns the layer of an object under one of its kinds.
+func (f *remote) layerAs(k placefile.Kind) Layer {
+	isStreet := f.Kind != region.KindNode && k.Key == "highway" && placefile.RoadKindOf(k.Value) != placefile.NoStreet
+	if l, ok := layerOf(k.Key, k.Value, f.Name == "", isStreet); ok {
+		return l
 	}
-	return LayerOther
-}
-
-func (f *remote) isStreet() bool {
-	return f.Kind != region.KindNode && f.kind.Key == "highway" && placefile.RoadKindOf(f.kind.Value) != placefile.NoStreet
+	return [...]Layer{unitNone: LayerOther, unitSuburb: LayerDistrict, unitCity: LayerCity, unitCounty: LayerCounty,
+		unitState: LayerState, unitCountry: LayerCountry}[f.unit()]
 }
 
 // place makes the Place of an object, without its distance.
 func (f *remote) place(at orb.Point) Place {
-	p := Place{Name: f.title(), Category: f.kind.Key, Type: f.kind.Value, Location: at, Address: f.Address}
+	p := Place{Name: f.title(), Category: f.kind.Key, Type: f.kind.Value, Location: at, Address: f.Address,
+		Bound: f.Bound, Layer: f.layerAs(f.kind), Importance: f.Importance}
+	if p.Bound == (orb.Bound{}) {
+		p.Bound = f.Geometry.Bound()
+	}
 	p.Address.Country, p.Address.CountryCode = countryOf(&f.Address, at)
-	if f.isStreet() {
+	if p.Layer == LayerStreet {
 		p.Address.Street = cmp.Or(f.Address.Street, f.Name)
 	}
 	var t textBuffer

@@ -36,9 +36,10 @@ func (x *Index) Reverse(ctx context.Context, req *Request) (result *Result, err 
 	}
 	s := x.scratch.Get().(*search)
 	defer s.release()
-	s.reset(x, &o, min(max(req.Size, MinSize), MaxSize), farthestOf(req.MaxDistance))
+	s.reset(x, &o, min(max(req.Size, MinSize), MaxLimit), farthestOf(req.MaxDistance))
+	s.request = req
 	asked := s.searchCategories(req.Categories)
-	if !asked {
+	if !asked && !req.Areas {
 		s.search(placefile.TreeGeneral)
 	}
 	hits := s.hits
@@ -47,13 +48,20 @@ func (x *Index) Reverse(ctx context.Context, req *Request) (result *Result, err 
 	}
 	s.enclose(around.Context)
 	where := s.locate(req.Point)
-	if len(hits) == 0 {
+	byParts := len(hits) == 0 && (req.Keep != nil || req.Areas)
+	if len(hits) == 0 && !byParts {
 		hits = s.fallback(req.Point, &where)
+	}
+	if len(hits) > 0 || byParts {
+		s.settle(&where, around.Near)
+		s.infer(&where)
+	}
+	if byParts {
+		hits = s.parts(&where)
 	}
 	if len(hits) == 0 {
 		return req.nothing(), nil
 	}
-	s.settle(&where, around.Near)
 	return s.describe(hits, req, &where), nil
 }
 

@@ -39,8 +39,9 @@ type search struct {
 	o        geometry.Origin
 	hits     []hit // in order
 	size     int
-	farthest float64 // greatest distance of a feature in centimetres
-	limit    float64 // haversine beyond which a feature is no hit
+	request  *Request // nil in infer
+	farthest float64  // greatest distance of a feature in centimetres
+	limit    float64  // haversine beyond which a feature is no hit
 	text     textBuffer
 	spans    []placeSpans
 	around   placefile.Enclosing
@@ -57,6 +58,7 @@ func (s *search) reset(x *Index, o *geometry.Origin, size int, farthest float64)
 // release keeps a search for the next request, unless it has become large.
 func (s *search) release() {
 	const large = 1 << 16
+	s.request = nil
 	if cap(s.text.bytes) <= large {
 		s.x.scratch.Put(s)
 	}
@@ -74,16 +76,37 @@ const visitSteps = 4
 func (s *search) visit(n uint32) {
 	s.o.Spend(visitSteps)
 	f := s.x.feature(n)
-	g := s.x.geometry(&f)
-	var h float64
-	var at geometry.Offset
+	if h := (hit{match{feature: n, extent: f.Extent}, f}); s.measure(&h) && s.wants(&f) {
+		s.keep(&h)
+	}
+}
+
+// measure sets the distance and the reference of a feature; false if it is beyond the limit.
+func (s *search) measure(h *hit) bool {
+	g := s.x.geometry(&h.record)
+	var distance float64
 	if !g.Contains(&s.o) {
-		if h, at = g.Closest(&s.o, s.limit); h > s.limit {
-			return
+		if distance, h.at = g.Closest(&s.o, s.limit); distance > s.limit {
+			return false
 		}
 	}
-	r := s.x.details(&f, placefile.DetailBytes)
-	s.keep(&hit{match{math.Round(geometry.Metres(h) * 100), f.Extent, n, f.ReadRef(&r), at}, f})
+	r := s.x.details(&h.record, placefile.DetailBytes)
+	h.centimetres, h.ref = math.Round(geometry.Metres(distance)*100), h.record.ReadRef(&r)
+	return true
+}
+
+// wants reports whether a feature is wanted: by Request.Keep, in infer if it tells its city.
+func (s *search) wants(f *feature) bool {
+	if s.request != nil && s.request.Keep == nil {
+		return true
+	}
+	if s.request == nil {
+		return len(s.x.cityOf(f)) > 0
+	}
+	r := s.x.details(f, placefile.DetailBytes)
+	d := f.ReadDetails(&r, &s.x.text)
+	_, _, _, ok := s.x.presented(f, &d, s.request)
+	return ok
 }
 
 // keep inserts a hit in order. Of several hits of one object (houses on one interpolation line, a feature in two trees)

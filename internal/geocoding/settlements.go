@@ -1,9 +1,11 @@
 package geocoding
 
 import (
+	"bytes"
 	"math"
 
 	"github.com/mapsedge/caddy-maps/internal/geo"
+	"github.com/mapsedge/caddy-maps/internal/geo/country"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/placefile"
 )
@@ -116,4 +118,49 @@ func (s *search) name(l *label, tree uint32, metres float64, a *location, sameCi
 	if n.found {
 		*l = label{n.feature + 1, s.x.text.String(n.name)}
 	}
+}
+
+// The addresses around a point that tell its city.
+const (
+	cityVotes   = 9
+	maxCityVote = 2_000 // metres
+)
+
+// infer takes the city that most of the nearest addresses of the same country tell, at least two, where neither an area nor a
+// settlement tells it: an extract may have cut the boundary of the city, and left out its center.
+func (s *search) infer(a *location) {
+	if a.city.feature != 0 {
+		return
+	}
+	n := s.x.scratch.Get().(*search)
+	defer n.release()
+	n.reset(s.x, &s.o, cityVotes, maxCityVote*100)
+	n.search(placefile.TreeGeneral)
+	best, most := []byte(nil), 1 // of two that agree
+	for i := range n.hits {
+		if c, ok := country.LookupOffshore(n.o.Location(n.hits[i].at)); !ok || c.Code != a.country.Code {
+			continue
+		}
+		city, votes := s.x.cityOf(&n.hits[i].record), 0
+		for k := range n.hits {
+			if bytes.Equal(s.x.cityOf(&n.hits[k].record), city) {
+				votes++
+			}
+		}
+		if votes > most { // of as many votes the nearest
+			best, most = city, votes
+		}
+	}
+	a.city.name = best
+}
+
+// cityOf returns the city that a feature's own address tells.
+func (x *Index) cityOf(f *feature) []byte {
+	r := x.details(f, placefile.DetailBytes)
+	d := f.ReadDetails(&r, &x.text)
+	if d.Address == 0 {
+		return nil
+	}
+	r = placefile.Reader{Data: slice(&x.addresses, int(d.Address), placefile.AddressBytes)}
+	return placefile.ReadAddress(&r, &x.text).City
 }

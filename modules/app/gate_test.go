@@ -29,6 +29,8 @@ func TestMapHandlersFailClosed(t *testing.T) {
 		{"maps_geocode", "{\ngeocoder local delaware\n%s\n}", "GEOCODING", "/v2/search/geocode?query=x", "/v2/search", platform},
 		{"maps_reverse_geocode", "{\ngeocoder local delaware\n%s\n}", "REVERSEGEOCODING",
 			"/v2/search/reverse-geocoding?lat=39.16&lon=-75.52", "/v2/search/coverage", platform},
+		{"maps_photon", "{\ngeocoder local delaware\n%s\n}", "GEOCODING", "/api?q=main", "/x", platform},
+		{"maps_nominatim", "{\ngeocoder local delaware\n%s\n}", "GEOCODING", "/search?q=main", "/x", platform},
 	} {
 		closed, open := strings.Replace(h.block, "%s", "", 1), strings.Replace(h.block, "%s", "public", 1)
 		for _, tc := range []struct {

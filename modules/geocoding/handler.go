@@ -156,7 +156,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.
 	req.MaxDistance = h.MaxDistance
 	req.Into = &mine.result
 	start := time.Now()
-	result, err := h.choose(req.Point).Reverse(r.Context(), req)
+	result, err := choose(h.geocoders, req.Point).Reverse(r.Context(), req)
 	h.app.Metrics().Lookups.Observe(time.Since(start).Seconds())
 	if err != nil {
 		h.fail(w, err)
@@ -183,15 +183,15 @@ type memory struct {
 var memories = sync.Pool{New: func() any { return new(memory) }}
 
 // choose returns the first geocoder that covers a position, or else the last one, which answers that it found nothing.
-func (h *Handler) choose(p orb.Point) geocoding.Geocoder {
-	last := len(h.geocoders) - 1
-	best, covered := regions.BestCovering(h.geocoders[:last], func(g geocoding.Geocoder) (covered, of int) {
+func choose[G geocoding.Geocoder](geocoders []G, p orb.Point) G {
+	last := len(geocoders) - 1
+	best, covered := regions.BestCovering(geocoders[:last], func(g G) (covered, of int) {
 		return regions.CoversPoint(g, p)
 	})
 	if covered > 0 {
-		return h.geocoders[best]
+		return geocoders[best]
 	}
-	return h.geocoders[last]
+	return geocoders[last]
 }
 
 func (h *Handler) fail(w http.ResponseWriter, err error) {

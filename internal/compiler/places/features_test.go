@@ -104,6 +104,7 @@ func TestPlaceOfAllFields(t *testing.T) {
 		Address: geocoding.Address{HouseNumber: "5", Street: "Elm Street", Suburb: "North", City: "Salina", State: "KS",
 			Postcode: "67401",
 			Country:  "United States", CountryCode: "USA"},
+		Bound: orb.Bound{Min: orb.Point{-98.5, 38.501}, Max: orb.Point{-98.5, 38.501}},
 	}}
 	if diff := cmp.Diff(want, got, placestest.Approximate); diff != "" {
 		t.Error(diff)

@@ -167,6 +167,13 @@ func Search(features []Feature, p orb.Point, term string, reach float64) []Hit {
 	})
 }
 
+// Without returns the features that are found under another key than one.
+func Without(features []Feature, key string) []Feature {
+	return slices.DeleteFunc(slices.Clone(features), func(f Feature) bool {
+		return !slices.ContainsFunc(f.Kinds, func(k [2]string) bool { return k[0] != key })
+	})
+}
+
 // Distance returns the distance of a geometry in metres: 0 inside an area; anything above reach if it is farther.
 func Distance(g orb.Geometry, p orb.Point, reach float64) float64 {
 	switch g := g.(type) {
