@@ -24,7 +24,7 @@ func init() {
 }
 
 // Nominatim answers Nominatim's `GET /search`, `/reverse` and `/status`, so that applications for Nominatim need only
-// another address. What it knows of Nominatim: docs/build/search.md.
+// another address. What it knows: docs/build/photon-nominatim.md.
 type Nominatim struct{ Peer }
 
 // CaddyModule returns the Caddy module information.
