@@ -134,6 +134,13 @@ func (s *searcher) visitDocument(c *candidate, number uint32) {
 	if s.query.Bound != nil && !s.within(d) {
 		return
 	}
+	box := geo.Box{MinX: d.X, MinY: d.Y, MaxX: d.X, MaxY: d.Y}
+	f := found{document: number, name: d.Name}
+	f.score.Importance = importanceWeight * float64(d.Importance) / math.MaxUint8
+	f.score.Proximity = s.proximity(&box)
+	if s.full() && float64(c.bound)+f.score.Importance+f.score.Proximity <= s.worst() {
+		return
+	}
 	q := c.q
 	q.raise(s.contextOf(d.Context, d.Category))
 	isPlace := d.Layer >= uint8(geocoding.LayerCountry) && d.Layer <= uint8(geocoding.LayerLocality)
@@ -144,28 +151,23 @@ func (s *searcher) visitDocument(c *candidate, number uint32) {
 			}
 		}
 	}
-	f := found{document: number, name: d.Name}
 	if d.Houses != 0 {
 		f.house = s.findHouse(d, &q)
 	}
 	if s.aroundPlace {
-		nearness := s.proximityTo(&s.place.at, aroundScale, &geo.Box{MinX: d.X, MinY: d.Y, MaxX: d.X, MaxY: d.Y})
+		nearness := s.place.at.proximity(aroundScale, &box)
 		for i := range s.tokens {
 			if q[i] == 0 {
 				q[i] = quality(nearness * float64(s.place.q[i]) * aroundQuality)
 			}
 		}
 	}
-	f.matched = s.matchedWords(&q)
 	f.score.Text = float64(s.text(c, &q))
-	f.score.Importance = importanceWeight * float64(d.Importance) / math.MaxUint8
-	if s.query.Near != nil {
-		f.score.Proximity = s.proximity(&geo.Box{MinX: d.X, MinY: d.Y, MaxX: d.X, MaxY: d.Y})
-	}
 	f.score.Total = f.score.Text + f.score.Importance + f.score.Proximity
 	if f.score.Text < leastText || s.full() && f.score.Total <= s.worst() || !s.wanted(d) {
 		return
 	}
+	f.matched = s.matchedWords(&q)
 	s.keep(f, d)
 }
 
@@ -173,7 +175,7 @@ func (s *searcher) visitDocument(c *candidate, number uint32) {
 type namedPlace struct {
 	known      bool
 	importance uint8
-	at         geometry.Coord
+	at         focus
 	q          qualities
 }
 
@@ -193,7 +195,7 @@ func (s *searcher) findPlace() {
 			d := s.documents.At(int(n))
 			if l := geocoding.Layer(d.Layer); l >= geocoding.LayerCity && l <= geocoding.LayerLocality &&
 				d.Importance > s.place.importance {
-				s.place = namedPlace{true, d.Importance, geometry.Coord{X: d.X, Y: d.Y}, c.q}
+				s.place = namedPlace{true, d.Importance, newFocus(geometry.Coord{X: d.X, Y: d.Y}), c.q}
 			}
 		}
 	}

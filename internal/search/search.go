@@ -38,7 +38,7 @@ type searcher struct {
 	automaton automaton
 
 	query   *geocoding.Query
-	near    geometry.Coord
+	near    focus
 	scale   float64 // metres at which the proximity is half of the greatest
 	nearest float64 // the greatest proximity
 	size    int
@@ -172,7 +172,7 @@ func (s *searcher) setNear() {
 		zoom = geocoding.DefaultZoom
 	}
 	s.nearest = proximityWeight
-	s.near = geometry.NewCoord(*s.query.Near)
+	s.near = newFocus(geometry.NewCoord(*s.query.Near))
 	s.scale = halfway * math.Exp2(geocoding.DefaultZoom-min(max(zoom, 5), 18))
 }
 
