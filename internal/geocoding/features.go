@@ -96,14 +96,24 @@ func (s *search) surround(x *Index, p orb.Point) location {
 	return a
 }
 
+// Part is a part of an address.
+type Part uint8
+
+// The parts of addresses that are no features.
+const (
+	PartNone Part = iota
+	PartStreet
+	PartPostcode
+)
+
 // Item is a feature to describe.
 type Item struct {
 	Feature uint32
 	At      orb.Point // where its address is
 	// House, if set, makes the item a house with this number on the feature, which is a street or a place.
 	House []byte
-	// Street makes the item the street of the feature's address, of which the region has no way.
-	Street bool
+	// Part makes the item a part of the feature's address, of which the region has no feature.
+	Part Part
 }
 
 // Describe returns the places of features at positions, in this order, with names and addresses as in the answers of
@@ -125,10 +135,11 @@ func (x *Index) Describe(items []Item, req *Request) *Result {
 		case item.House != nil:
 			s.writeHouse(&p, item.House)
 			p.bound = item.At.Bound()
-		case item.Street && p.street.from < p.street.to:
-			p.houseNumber, p.name = span{}, p.street
-			p.category, p.kind = s.text.addString("place"), s.text.addString("street")
-			p.display = s.text.join(p.name, p.suburb, p.city, p.state, p.country)
+		case item.Part == PartStreet:
+			s.writePart(&p, p.street, "place", "street")
+		case item.Part == PartPostcode:
+			p.street = span{}
+			s.writePart(&p, p.postcode, "boundary", "postal_code")
 		}
 		s.spans = append(s.spans, p)
 	}
@@ -138,6 +149,14 @@ func (x *Index) Describe(items []Item, req *Request) *Result {
 		result.Places[i].Location = items[i].At
 	}
 	return result
+}
+
+// writePart turns the description of a feature into that of a part of its address.
+func (s *search) writePart(p *placeSpans, name span, key, value string) {
+	t := &s.text
+	p.houseNumber, p.name = span{}, name
+	p.category, p.kind = t.addString(key), t.addString(value)
+	p.display = t.join(p.name, p.suburb, p.city, p.state, p.country)
 }
 
 // writeHouse turns the description of a street or a place into that of a house.

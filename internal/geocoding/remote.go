@@ -46,8 +46,8 @@ func (req *Request) Answer(found []Found) *Result {
 	})
 }
 
-// Answer makes a result of what a remote service found: objects with a name or house number that match the query, in the
-// order of the service. A location is the middle of the geometry. There are no scores.
+// Answer makes a result of what a remote service found: objects with a name or house number that match the query, in
+// the order of the service. A location is the middle of the geometry. There are no scores.
 func (q *Query) Answer(found []Found) *Result {
 	result := new(Result)
 	asked := asksFor(q.Categories)

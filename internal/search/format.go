@@ -30,7 +30,7 @@ type Document struct {
 	Importance uint8  // 0 to 255
 	Layer      uint8  // geocoding.Layer
 	Category   uint8  // index in words.Categories + 1, 0 for none
-	_          uint8
+	Part       uint8  // geocoding.Part: of the feature's address, if the document is not the feature
 }
 
 // Bound is what documents have in common.

@@ -21,6 +21,7 @@ type automaton struct {
 	rows    []uint8 // of each state: the previous row, then the last one
 	known   map[string]int32
 	key     []byte
+	fresh   []uint8
 }
 
 type fuzzyState struct {
@@ -52,10 +53,14 @@ func (a *automaton) reset(word string, edits uint8, prefix bool) {
 		}
 	}
 	width := len(a.word) + 1
-	rows := make([]uint8, 2*width, 4*width)
-	for i := range width {
-		rows[i], rows[width+i] = edits+1, uint8(min(i, int(edits)+1))
+	rows := a.fresh[:0]
+	for range width {
+		rows = append(rows, edits+1)
 	}
+	for i := range width {
+		rows = append(rows, uint8(min(i, int(edits)+1)))
+	}
+	a.fresh = rows
 	a.add(fuzzyState{distance: edits + 1}, rows) // 0 is unused
 	a.add(fuzzyState{distance: edits + 1}, rows)
 	start := fuzzyState{distance: min(uint8(min(len(a.word), 255)), edits+1), alive: true, last: 255}
@@ -141,8 +146,8 @@ func (a *automaton) step(s int, b byte) int32 {
 		letter, _ = utf8.DecodeRune(bytes)
 	}
 	c := a.class(letter)
-	fresh := make([]uint8, 2*width)
-	copy(fresh, rows[width:])
+	a.fresh = append(append(a.fresh[:0], rows[width:]...), rows[width:]...)
+	fresh := a.fresh
 	before, last, row := rows[:width], rows[width:], fresh[width:]
 	far := a.edits + 1
 	row[0] = min(last[0]+1, far)

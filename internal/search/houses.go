@@ -141,18 +141,11 @@ func (s *searcher) houseEnd(d *Document) int {
 	return min(int(d.Houses)+most, s.Index.houses.Len())
 }
 
-// isStreet reports whether a document's feature is a street itself.
-func (s *searcher) isStreet(d *Document) bool {
-	f := s.places.Feature(d.Feature)
-	return f.IsStreet
-}
-
 // itemOf returns the feature to describe for a document that was found.
 func (s *searcher) itemOf(f *found) geocoding.Item {
 	d := s.documents.At(int(f.document))
 	if f.feature == 0 {
-		return geocoding.Item{Feature: d.Feature, At: d.Position(),
-			Street: geocoding.Layer(d.Layer) == geocoding.LayerStreet && !s.isStreet(d)}
+		return geocoding.Item{Feature: d.Feature, At: d.Position(), Part: geocoding.Part(d.Part)}
 	}
 	before := s.places.Feature(f.feature - 1)
 	at := before.Geometry.Inner()

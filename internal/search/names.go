@@ -14,6 +14,7 @@ type candidate struct {
 	cover    float32 // the part of the name that the query has, 0 to 1
 	kind     NameKind
 	greatest uint8 // importance
+	isPlace  bool  // it is the whole name of an area or a settlement, maybe
 	q        qualities
 }
 
@@ -21,6 +22,8 @@ const (
 	// firstPostings is how many bytes of lists the first search reads beyond those of the rarest word, allPostings how
 	// many the second one does.
 	firstPostings, allPostings = 1500, 60_000
+	// commonWeight is more than the weights of words that so many names have that they tell nothing, such as "street".
+	commonWeight = 90
 )
 
 // sortHits sorts the hits by terms, for find, and counts what each word costs.
@@ -45,6 +48,7 @@ func (s *searcher) find(budget int) (tooMany bool) {
 	s.candidates = s.candidates[:0]
 	s.seen.reset()
 	s.entities.reset()
+	clear(s.categories[:])
 	var order [maxTokens]uint8
 	n := 0
 	for i := range s.tokens {
@@ -57,14 +61,13 @@ func (s *searcher) find(budget int) (tooMany bool) {
 	spent := 0
 	for k, i := range order[:n] {
 		cost := s.tokens[i].postings
-		if cost > allPostings {
-			return k == 0
-		}
-		if k > 0 && spent+cost > budget {
-			break
-		}
-		if spent += cost; k == 0 {
-			spent = 0
+		switch {
+		case k == 0 && cost > allPostings:
+			return true
+		case k > 0 && (spent+cost > budget || cost > firstPostings && s.tokens[i].weight < commonWeight):
+			return false
+		case k > 0:
+			spent += cost
 		}
 		s.visitToken(i)
 	}
@@ -93,7 +96,7 @@ func (s *searcher) visitTerms(from, to uint32) {
 		name := uint32(0)
 		for range r.uint() {
 			name += r.uint()
-			if s.seen.add(name) {
+			if s.seen.add(name, int32(len(s.candidates))) {
 				s.visitName(name)
 			}
 		}
@@ -107,6 +110,7 @@ func (s *searcher) visitName(name uint32) {
 		return
 	}
 	entity, count := uint32(0), r.uint()
+	c.isPlace = count > 0 && c.kind != NameCategory && c.cover >= wholeName
 	if count > 0 {
 		// What has only a part of the name is likely to be something else.
 		q := c.q
@@ -122,6 +126,7 @@ func (s *searcher) visitName(name uint32) {
 		r = s.record(entity)
 		r.at = categoryHead
 		c.name = entity
+		s.categories[entity+1] = uint32(len(s.candidates) + 1)
 	}
 	if c.count = r.uint(); c.count > 0 {
 		c.at = uint32(r.at)
@@ -166,6 +171,9 @@ func (s *searcher) compare(name uint32) (c candidate, r reader, ok bool) {
 // match raises the qualities of the words that match a term, and returns the greatest.
 func (s *searcher) match(term uint32, q *qualities) (best quality) {
 	from, to := 0, len(s.hits)
+	if to > 0 && (term < s.hits[0].term || term > s.hits[to-1].term) {
+		from = to
+	}
 	for from < to {
 		if m := (from + to) / 2; s.hits[m].term < term {
 			from = m + 1

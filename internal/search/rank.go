@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 )
@@ -29,7 +30,7 @@ type found struct {
 	document uint32
 	name     uint32 // the usual one
 	score    geocoding.Score
-	matched  float32 // the part of the query that it matches: 0 to 1
+	matched  float32 // the part of the words that it matches, without house numbers: 0 to 1
 	house
 }
 
@@ -37,11 +38,16 @@ type found struct {
 func (s *searcher) rank() {
 	s.best = s.best[:0]
 	s.boundCandidates()
-	for _, list := range s.buckets {
+	visited := uint32(0)
+	for b, list := range s.buckets {
 		for _, i := range list {
 			c := &s.candidates[i]
 			if s.full() && s.worst() >= float64(c.bound)+importanceWeight*float64(c.greatest)/math.MaxUint8+s.nearest {
 				continue
+			}
+			if visited += c.count; visited > maxVisited {
+				s.scan(1-float32(b)/(bucketCount-1), false)
+				return
 			}
 			s.visitDocuments(c)
 		}
@@ -55,15 +61,16 @@ const bucketCount = 64
 // context, or a house number.
 func (s *searcher) boundCandidates() {
 	var context qualities
-	for i := range s.entities.slots {
-		if s.entities.slots[i] != 0 {
-			context.raise(&s.entities.values[i])
-		}
+	for i := range s.entities.values {
+		context.raise(&s.entities.values[i])
 	}
 	for i := range s.tokens {
 		if s.tokens[i].isHouse {
 			context[i] = sameWord
 		}
+	}
+	if s.aroundPlace {
+		context.raise(&s.place.q)
 	}
 	for i := range s.buckets {
 		s.buckets[i] = s.buckets[i][:0]
@@ -99,6 +106,17 @@ func (s *searcher) matched(q *qualities) float32 {
 	return sum / (s.weight * sameWord)
 }
 
+// matchedWords is matched without house numbers.
+func (s *searcher) matchedWords(q *qualities) float32 {
+	with := *q
+	for i := range s.tokens {
+		if s.tokens[i].isHouse {
+			with[i] = sameWord
+		}
+	}
+	return s.matched(&with)
+}
+
 // visitDocuments looks at the documents of a candidate.
 func (s *searcher) visitDocuments(c *candidate) {
 	r := s.record(c.name)
@@ -118,16 +136,31 @@ func (s *searcher) visitDocument(c *candidate, number uint32) {
 	}
 	q := c.q
 	q.raise(s.contextOf(d.Context, d.Category))
+	isPlace := d.Layer >= uint8(geocoding.LayerCountry) && d.Layer <= uint8(geocoding.LayerLocality)
+	if isPlace {
+		for i := range s.tokens { // which postcodes are in a place is unknown
+			if t := &s.tokens[i]; t.Number && len(t.Text) >= minPlacePostcode && q[i] == 0 {
+				q[i] = placePostcode
+			}
+		}
+	}
 	f := found{document: number, name: d.Name}
 	if d.Houses != 0 {
 		f.house = s.findHouse(d, &q)
 	}
-	f.matched = s.matched(&q)
+	if s.aroundPlace {
+		nearness := s.proximityTo(&s.place.at, aroundScale, &geo.Box{MinX: d.X, MinY: d.Y, MaxX: d.X, MaxY: d.Y})
+		for i := range s.tokens {
+			if q[i] == 0 {
+				q[i] = quality(nearness * float64(s.place.q[i]) * aroundQuality)
+			}
+		}
+	}
+	f.matched = s.matchedWords(&q)
 	f.score.Text = float64(s.text(c, &q))
 	f.score.Importance = importanceWeight * float64(d.Importance) / math.MaxUint8
 	if s.query.Near != nil {
-		metres := geometry.Distance(s.near, geometry.Coord{X: d.X, Y: d.Y})
-		f.score.Proximity = proximityWeight * s.scale / (s.scale + metres)
+		f.score.Proximity = s.proximity(&geo.Box{MinX: d.X, MinY: d.Y, MaxX: d.X, MaxY: d.Y})
 	}
 	f.score.Total = f.score.Text + f.score.Importance + f.score.Proximity
 	if f.score.Text < leastText || s.full() && f.score.Total <= s.worst() || !s.wanted(d) {
@@ -135,6 +168,43 @@ func (s *searcher) visitDocument(c *candidate, number uint32) {
 	}
 	s.keep(f, d)
 }
+
+// namedPlace is a settlement that the query names.
+type namedPlace struct {
+	known      bool
+	importance uint8
+	at         geometry.Coord
+	q          qualities
+}
+
+// findPlace finds the most important settlement that the query names.
+func (s *searcher) findPlace() {
+	s.place = namedPlace{}
+	for i := range s.candidates {
+		c := &s.candidates[i]
+		if !c.isPlace || c.greatest <= s.place.importance {
+			continue
+		}
+		r := s.record(c.name)
+		r.at = int(c.at)
+		n := uint32(0)
+		for range c.count {
+			n += r.uint()
+			d := s.documents.At(int(n))
+			if l := geocoding.Layer(d.Layer); l >= geocoding.LayerCity && l <= geocoding.LayerLocality &&
+				d.Importance > s.place.importance {
+				s.place = namedPlace{true, d.Importance, geometry.Coord{X: d.X, Y: d.Y}, c.q}
+			}
+		}
+	}
+}
+
+const (
+	// wholeName is the least cover of a name of which nothing that matters is missing.
+	wholeName = .85
+	// Around a place, what is aroundScale metres away matches half as well as what is in it, at most aroundQuality.
+	aroundScale, aroundQuality = 8000, .9
+)
 
 // contextOf returns the qualities of a context and a category.
 func (s *searcher) contextOf(context uint32, category uint8) *qualities {
@@ -170,6 +240,13 @@ type cached struct {
 	category uint8
 	q        qualities
 }
+
+const (
+	// minPlacePostcode is the fewest digits of a number that is not taken for a house number after a place.
+	minPlacePostcode = 4
+	// placePostcode is the quality of a postcode after the name of a place.
+	placePostcode = 90
+)
 
 // within reports whether a document is in the query's bound.
 func (s *searcher) within(d *Document) bool {
@@ -219,11 +296,14 @@ func (s *searcher) keep(f found, d *Document) {
 	s.best = slices.Insert(s.best, i, f)
 }
 
+// samePlace is the distance for places, by their layers.
+var samePlace = [...]float64{geocoding.LayerCountry: 3e6, geocoding.LayerState: 400e3, geocoding.LayerCounty: 80e3,
+	geocoding.LayerCity: 20e3, geocoding.LayerDistrict: 5e3, geocoding.LayerLocality: 3e3}
+
 // The greatest distances in metres of two documents with one name and layer that are one thing: the parts of a street in
 // a city, a city as a node and as an area, a building and the shop in it.
 const (
 	sameStreet = 5_000
-	samePlace  = 20_000
 	sameThing  = 250
 )
 
@@ -236,8 +316,10 @@ func (s *searcher) same(o, f *found, d *Document) bool {
 	if o.name != f.name || other.Layer != d.Layer || o.house != f.house {
 		return false
 	}
-	limit := float64(samePlace)
-	switch geocoding.Layer(d.Layer) {
+	var limit float64
+	switch layer := geocoding.Layer(d.Layer); layer {
+	default:
+		limit = samePlace[layer]
 	case geocoding.LayerOther, geocoding.LayerHouse:
 		limit = sameThing
 		if other.Category != d.Category {

@@ -5,9 +5,11 @@
 //   - query.go splits it into words, and finds the terms that each may mean: the word itself, its abbreviations, what it
 //     begins, and what it may be a typing error of (fuzzy.go);
 //   - names.go finds the names with the rarest of these terms, and what contexts they name;
-//   - rank.go ranks the documents that have the best of these names, with their contexts and houses (houses.go).
+//   - rank.go ranks the documents that have the best of these names, with their contexts and houses (houses.go), or
+//     scan.go where there are too many of them.
 //
-// If no document matches nearly all words, all of them may have typing errors.
+// If no document matches nearly all words, all of them may have typing errors, and the place in the query may be near what
+// it names.
 package search
 
 import (
@@ -19,6 +21,7 @@ import (
 	"github.com/blevesearch/vellum"
 	"github.com/paulmach/orb"
 
+	"github.com/mapsedge/caddy-maps/internal/base/heap"
 	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
@@ -48,12 +51,17 @@ type searcher struct {
 	seen    set    // names
 	queries uint32 // counts the uses of cache
 
-	candidates []candidate
-	buckets    [bucketCount][]uint32
-	entities   table
-	cache      [1 << 10]cached
-	best       []found
-	items      []geocoding.Item
+	candidates  []candidate
+	categories  [math.MaxUint8 + 1]uint32 // of documents with each: index of a candidate + 1
+	buckets     [bucketCount][]uint32
+	entities    table
+	cache       [1 << 10]cached
+	place       namedPlace
+	aroundPlace bool // documents near it count as well as those in it
+
+	queue heap.Heap[float64, node]
+	best  []found
+	items []geocoding.Item
 }
 
 // Search implements geocoding.Searcher. Its errors are those of ctx and *region.DamageError.
@@ -125,6 +133,12 @@ func (s *searcher) search(q *geocoding.Query) (err error) {
 		}
 	}
 	s.run(allPostings)
+	if s.query.Near == nil && (len(s.best) == 0 || s.best[0].matched < enough) {
+		if s.findPlace(); s.place.known {
+			s.aroundPlace = true
+			s.rank()
+		}
+	}
 	return nil
 }
 
@@ -135,8 +149,13 @@ func (s *searcher) run(budget int) {
 		s.weight += s.tokens[i].weight
 	}
 	s.queries++
+	s.aroundPlace = false
 	s.sortHits()
-	s.find(budget)
+	if s.find(budget) {
+		s.best = s.best[:0]
+		s.scan(1, true)
+		return
+	}
 	s.rank()
 }
 

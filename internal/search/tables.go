@@ -1,8 +1,10 @@
 package search
 
-// set is a set of numbers: a hash table without pointers, so that a search allocates nothing once it has grown.
+// set is a set of numbers in the order in which they were added: a hash table without pointers, so that a search
+// allocates nothing once it has grown.
 type set struct {
 	slots []uint32 // numbers + 1
+	index []int32  // of each slot: what was given to add
 	count int
 }
 
@@ -13,7 +15,7 @@ const (
 
 func (t *set) reset() {
 	if t.slots == nil {
-		t.slots = make([]uint32, firstSlots)
+		t.slots, t.index = make([]uint32, firstSlots), make([]int32, firstSlots)
 	}
 	if t.count > 0 {
 		clear(t.slots)
@@ -21,14 +23,14 @@ func (t *set) reset() {
 	t.count = 0
 }
 
-// add adds a number, and reports whether it is new.
-func (t *set) add(v uint32) bool {
+// add adds a number with an index, and reports whether it is new.
+func (t *set) add(v uint32, index int32) bool {
 	if 2*t.count >= len(t.slots) {
-		old := t.slots
-		t.slots, t.count = make([]uint32, 2*len(old)), 0
-		for _, slot := range old {
+		slots, indexes := t.slots, t.index
+		t.slots, t.index, t.count = make([]uint32, 2*len(slots)), make([]int32, 2*len(slots)), 0
+		for i, slot := range slots {
 			if slot != 0 {
-				t.add(slot - 1)
+				t.add(slot-1, indexes[i])
 			}
 		}
 	}
@@ -36,9 +38,15 @@ func (t *set) add(v uint32) bool {
 	if t.slots[at] != 0 {
 		return false
 	}
-	t.slots[at] = v + 1
+	t.slots[at], t.index[at] = v+1, index
 	t.count++
 	return true
+}
+
+// get returns the index of a number; false if it is not in the set or has a negative index.
+func (t *set) get(v uint32) (int32, bool) {
+	at := slotOf(t.slots, v)
+	return t.index[at], t.slots[at] != 0 && t.index[at] >= 0
 }
 
 // slotOf returns the slot of a number, or the free one for it.
@@ -54,40 +62,27 @@ func slotOf(slots []uint32, v uint32) uint32 {
 // table maps numbers to qualities.
 type table struct {
 	set
-	values []qualities // of each slot
+	values []qualities
 }
 
 func (t *table) reset() {
 	t.set.reset()
-	if len(t.values) != len(t.slots) {
-		t.values = make([]qualities, len(t.slots))
-	}
+	t.values = t.values[:0]
 }
 
 // get returns the qualities of a number, or nil.
 func (t *table) get(v uint32) *qualities {
-	if at := slotOf(t.slots, v); t.slots[at] != 0 {
-		return &t.values[at]
+	if i, ok := t.set.get(v); ok {
+		return &t.values[i]
 	}
 	return nil
 }
 
 // raise raises the qualities of a number.
 func (t *table) raise(v uint32, q *qualities) {
-	if old := t.get(v); old != nil {
-		old.raise(q)
+	if !t.add(v, int32(len(t.values))) {
+		t.get(v).raise(q)
 		return
 	}
-	if 2*t.count >= len(t.slots) {
-		slots, values := t.slots, t.values
-		t.slots, t.values, t.count = make([]uint32, 2*len(slots)), make([]qualities, 2*len(slots)), 0
-		for i, slot := range slots {
-			if slot != 0 {
-				t.raise(slot-1, &values[i])
-			}
-		}
-	}
-	at := slotOf(t.slots, v)
-	t.slots[at], t.values[at] = v+1, *q
-	t.count++
+	t.values = append(t.values, *q)
 }

@@ -28,6 +28,7 @@ type object struct {
 	lines []orb.LineString // one position, a line, or the outline of an area
 	area  bool
 	torn  bool // part of it is not in the extract
+	whole int  // the whole street that a way is a part of: ways of the same name that meet; 0 for others
 
 	name   string // of the object, or of a house's street
 	number string // of a house
@@ -118,7 +119,43 @@ func Read(ctx context.Context, path string) (*Extract, error) {
 	if err := scanner.Err(); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	x.join()
 	return x, nil
+}
+
+// join finds the ways of the same name that meet.
+func (x *Extract) join() {
+	type corner struct {
+		name string
+		at   orb.Point
+	}
+	at := map[corner]int{} // object
+	next := make([]int, len(x.objects))
+	root := func(i int) int {
+		for next[i] != i {
+			next[i] = next[next[i]]
+			i = next[i]
+		}
+		return i
+	}
+	for i := range x.objects {
+		o := &x.objects[i]
+		if next[i] = i; o.kind != KindStreet {
+			continue
+		}
+		for _, p := range o.lines[0] {
+			c := corner{o.plain, p}
+			if other, ok := at[c]; ok {
+				next[root(i)] = root(other)
+			}
+			at[c] = i
+		}
+	}
+	for i := range x.objects {
+		if o := &x.objects[i]; o.kind == KindStreet {
+			o.whole = root(i) + 1
+		}
+	}
 }
 
 // add adds an object, and once more as a house.

@@ -2,11 +2,13 @@ package queries
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/paulmach/orb"
 
@@ -45,6 +47,8 @@ type Query struct {
 	geocoding.Query
 	target *object
 	want   []*object // each is as good
+	city   string    // that is asked for
+	rest   []*object // of the whole street: as good if it is said to be in the city
 }
 
 // Expected describes the answer.
@@ -59,6 +63,8 @@ func (q *Query) Found(p *geocoding.Place) bool {
 			return house(p.Address.HouseNumber) == house(o.number) && o.metres(p.Location) <= Reach
 		}
 		return p.ID == o.id || plain(p.Name) == o.plain && o.metres(p.Location) <= Reach
+	}) || q.city != "" && plain(p.Address.City) == q.city && slices.ContainsFunc(q.rest, func(o *object) bool {
+		return p.ID == o.id
 	})
 }
 
@@ -104,7 +110,7 @@ func (o *object) otherNames() (names []string) {
 		if ok && len(language) <= 3 || slices.Contains([]string{"alt_name", "old_name", "short_name", "official_name",
 			"loc_name", "int_name"}, t.Key) {
 			for name := range strings.SplitSeq(t.Value, ";") {
-				if p := plain(name); p != "" && p != o.plain {
+				if p := plain(name); p != "" && p != o.plain && strings.ContainsFunc(p, unicode.IsLetter) {
 					names = append(names, strings.TrimSpace(name))
 				}
 			}
@@ -123,25 +129,35 @@ func (o *object) key() string {
 	return o.plain
 }
 
-// valid reports whether an object may be asked for: not if it is named as what it is, if its number is none or several,
-// or if part of it is not in the extract.
+// valid reports whether an object may be asked for: not if it has no letters, is named as what it is, has several
+// numbers or none, or is not whole in the extract.
 func (g *Generator) valid(o *object) bool {
-	return !o.torn && o.plain != "" && !g.x.terms[o.plain] && len(o.name) <= 80 && !strings.Contains(o.name, ";") &&
-		(o.number == "" || numbers.MatchString(o.number))
+	return !o.torn && strings.ContainsFunc(o.plain, unicode.IsLetter) && !g.x.terms[o.plain] && len(o.name) <= 80 &&
+		!strings.Contains(o.name, ";") && (o.number == "" || numbers.MatchString(o.number))
 }
 
 var numbers = regexp.MustCompile(`^[0-9]{1,5} ?[A-Za-z]?([-/][0-9]{1,5}[a-z]?)?$`)
 
-// Make makes up to n queries of a kind, the same ones for a seed. It makes fewer if the extract has none of the kind or
-// nearly all are ambiguous.
+// Make makes up to n different queries of a kind, the same ones for a seed. It makes fewer if the extract has too few
+// of the kind or nearly all are ambiguous.
 func (g *Generator) Make(kind string, n int, seed uint64) []Query {
 	r := rand.New(rand.NewPCG(seed, uint64(slices.Index(Kinds(), kind))))
 	var all []Query
+	asked := map[string]bool{}
 	for range 20 * n {
 		if len(all) == n {
 			break
 		}
-		if q := g.one(r, kind); q != nil {
+		q := g.one(r, kind)
+		if q == nil {
+			continue
+		}
+		key := strings.Join(words(q.Text), " ")
+		if q.Near != nil {
+			key += fmt.Sprint(*q.Near)
+		}
+		if !asked[key] {
+			asked[key] = true
 			q.Kind, q.Limit = kind, 5
 			all = append(all, *q)
 		}
@@ -173,6 +189,9 @@ func (g *Generator) one(r *rand.Rand, kind string) *Query {
 		names := o.otherNames()
 		name := names[r.IntN(len(names))]
 		q.want = slices.Concat(g.equals(o, "", ""), g.byOther[plain(name)], g.byName[plain(name)])
+		for _, other := range g.byOther[plain(name)] {
+			q.want = append(q.want, g.equals(other, other.address.City, "")...)
+		}
 		q.Text = dress(r, name)
 		return q.checked()
 	}
@@ -193,6 +212,7 @@ func (g *Generator) one(r *rand.Rand, kind string) *Query {
 		return nil
 	}
 	q.want = g.equals(o, city, text)
+	q.city, q.rest = plain(city), g.wholes(q.want)
 	if r.IntN(10) < 3 {
 		text = abbreviate(r, text)
 	}
@@ -308,7 +328,23 @@ func (g *Generator) nearby(o *object, p orb.Point) (want []*object) {
 			want = append(want, other)
 		}
 	}
-	return want
+	return append(want, g.wholes(want)...)
+}
+
+// wholes are the parts of the whole streets that some ways are parts of.
+func (g *Generator) wholes(ways []*object) (parts []*object) {
+	all := map[int]bool{0: true}
+	for _, o := range ways {
+		if !all[o.whole] {
+			all[o.whole] = true
+			for _, other := range g.byName[o.key()] {
+				if other.whole == o.whole {
+					parts = append(parts, other)
+				}
+			}
+		}
+	}
+	return parts
 }
 
 // crowded reports whether five others match an unfinished text as well and are nearer.
@@ -351,6 +387,7 @@ func (g *Generator) mistyped(r *rand.Rand, q *Query, text, city string) bool {
 	o := q.target
 	all := words(typed)
 	q.want = g.equals(o, city, text)
+	q.city, q.rest = plain(city), g.wholes(q.want)
 	number := house(o.number)
 	pattern := func(list []string) []string {
 		list = slices.Clone(list)

@@ -3,6 +3,7 @@ package queries
 import (
 	"math"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -76,20 +77,27 @@ func abbreviate(r *rand.Rand, text string) string {
 	return strings.Join(parts, " ")
 }
 
-// dress changes a text in what does not matter: the case, punctuation and the blank after a comma.
+// inNumbers finds punctuation between digits.
+var inNumbers = regexp.MustCompile(`[0-9](\pP)[0-9]`)
+
+// dress changes a text in what does not matter: the case, punctuation but that in numbers, and the blank after a comma.
 func dress(r *rand.Rand, text string) string {
 	switch k := r.IntN(20); {
 	case k < 8:
-		text = strings.Map(func(c rune) rune {
+		inNumber := inNumbers.FindAllStringSubmatchIndex(text, -1)
+		var b strings.Builder
+		for i, c := range text {
 			switch {
+			case slices.ContainsFunc(inNumber, func(at []int) bool { return at[2] == i }):
+				b.WriteRune(c)
 			case isDropped(c):
-				return -1
 			case unicode.IsPunct(c) && c != '&':
-				return ' '
+				b.WriteRune(' ')
+			default:
+				b.WriteRune(c)
 			}
-			return c
-		}, text)
-		text = strings.Join(strings.Fields(text), " ")
+		}
+		text = strings.Join(strings.Fields(b.String()), " ")
 	case k == 8:
 		text = strings.ReplaceAll(text, ", ", ",")
 	}

@@ -21,7 +21,8 @@ type Metrics struct {
 	// Auth counts checks of access tokens by their result.
 	Auth AuthResults
 
-	// Lookups, Matches and Tiles observe, in seconds, searches and reverse geocodings, map matchings, and tiles that were rendered.
+	// Lookups, Matches and Tiles observe, in seconds, searches and reverse geocodings, map matchings, and tiles that were
+	// rendered.
 	Lookups, Matches, Tiles prometheus.Histogram
 	// CachedTiles counts tiles that were found in the cache.
 	CachedTiles prometheus.Counter

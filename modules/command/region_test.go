@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -284,6 +285,32 @@ func TestReverse(t *testing.T) {
 	stdout, _, err := run(t, "", "reverse", region, "--size", "4", "39.1601", "-75.5201", "--language", "fr-CH")
 	if err != nil || strings.Count(stdout, `"id":`) != 4 ||
 		!strings.HasPrefix(stdout, `{"data":{"query":"39.160100,-75.520100",`) {
+		t.Errorf("%v, %s", err, stdout)
+	}
+}
+
+// What a text means, as lines and as the server's JSON.
+func TestSearch(t *testing.T) {
+	region := villageRegion(t)
+	for line, want := range map[string]string{
+		"crossing cafe": "39.16010,-75.52010  Crossing Café, Testville, United States  (amenity=cafe)\n",
+		"5 main st --limit 1 --near 39.16,-75.51 --language de": "39.16010,-75.51500  5 Main Street, Testville, United States  " +
+			"(place=house)\n",
+		"nothing": "",
+	} {
+		stdout, _, err := run(t, "", append([]string{"search", region}, strings.Fields(line)...)...)
+		if err != nil || stdout != want {
+			t.Errorf("%s: %v, %q, want %q", line, err, stdout, want)
+		}
+	}
+	explained := regexp.MustCompile(`^[0-9.]+ \(text [01]\.[0-9]+, importance 0\.[0-9]+, proximity 0\.[0-9]+\)  39\.16010,-75\.52010  Crossing`)
+	stdout, _, err := run(t, "", "search", region, "crossing cafe", "--explain", "--near", "39.16,-75.52")
+	if err != nil || !explained.MatchString(stdout) {
+		t.Errorf("%v, %s", err, stdout)
+	}
+	stdout, _, err = run(t, "", "search", region, "crossing cafe", "--json", "--explain", "--near", "39.16,-75.52")
+	if err != nil || !strings.HasPrefix(stdout, `{"data":{"query":"crossing cafe","results":[{"id":"node:100",`) ||
+		!strings.Contains(stdout, `"score":{"total":`) || !strings.Contains(stdout, `"distance":`) {
 		t.Errorf("%v, %s", err, stdout)
 	}
 }

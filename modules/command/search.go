@@ -84,6 +84,9 @@ func findPlaces(cmd *cobra.Command, path string, q *geocoding.Query) (*geocoding
 	if err != nil {
 		return nil, err
 	}
+	if index.Empty() {
+		return nil, fmt.Errorf("%s has no search index; build it again without --no-search", path)
+	}
 	return index.Search(ctx, q)
 }
 

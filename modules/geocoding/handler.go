@@ -1,6 +1,6 @@
-// Package geocoding has the Caddy handlers `maps_geocode`, which finds places by text, and `maps_reverse_geocode`, which
-// answers what is at a position, and the geocoder `local`, which answers both from region files of this server. They
-// read configuration, check requests and write answers. The engines are in internal/search and internal/geocoding;
+// Package geocoding has the Caddy handlers `maps_geocode`, which finds places by text, and `maps_reverse_geocode`,
+// which answers what is at a position, and the geocoder `local`, which answers both from region files of this server.
+// They read configuration, check requests and write answers. The engines are in internal/search and internal/geocoding;
 // geocoders that ask other servers are in modules/remote.
 //
 // Start with Search.ServeHTTP and Handler.ServeHTTP, then Local.
@@ -32,7 +32,8 @@ func init() { caddy.RegisterModule(new(Handler)) }
 // Handler answers `GET /v2/search/reverse-geocoding?lat=&lon=`: places at and around a position, nearest first, with
 // addresses; and `GET /v2/search/coverage`: the regions that it knows. How to call it: docs/build/geocoding.md.
 type Handler struct {
-	// The path, as this handler sees it. Others but `coverage` and `simple` are 404. Default: `/v2/search/reverse-geocoding`.
+	// The path, as this handler sees it. Others but `coverage` and `simple` are 404. Default:
+	// `/v2/search/reverse-geocoding`.
 	Prefix string `json:"prefix,omitempty"`
 
 	// The path of the regions' list. Default: `/v2/search/coverage`.

@@ -84,7 +84,9 @@ func (g *Local) Search(ctx context.Context, q *geocoding.Query) (*geocoding.Resu
 	if len(merged.Places) == 0 && problem != nil || ctx.Err() != nil {
 		return nil, cmp.Or(ctx.Err(), problem)
 	}
-	slices.SortStableFunc(merged.Places, func(a, b geocoding.Place) int { return cmp.Compare(b.Score.Total, a.Score.Total) })
+	slices.SortStableFunc(merged.Places, func(a, b geocoding.Place) int {
+		return cmp.Compare(b.Score.Total, a.Score.Total)
+	})
 	kept := merged.Places[:0]
 	for _, p := range merged.Places {
 		if len(kept) < q.Limit && !slices.ContainsFunc(kept, func(k geocoding.Place) bool {

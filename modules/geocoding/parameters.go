@@ -33,8 +33,8 @@ const (
 	maxText  = 16 << 10 // bytes of a category or language
 )
 
-// parse overwrites req with what a query asks for, and ignores unknown parameters. number is the default of size. chosen
-// reports whether the query chooses languages. The error is an apierror.Error.
+// parse overwrites req with what a query asks for, and ignores unknown parameters. number is the default of size.
+// chosen reports whether the query chooses languages. The error is an apierror.Error.
 func parse(query string, number int, req *geocoding.Request) (chosen bool, err error) {
 	*req = geocoding.Request{}
 	var values values

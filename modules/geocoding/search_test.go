@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"os"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -217,5 +219,157 @@ func TestSearchCaddyfile(t *testing.T) {
 		if _, err := unmarshal("maps_geocode {\n" + inside + "\n}"); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v", inside, err)
 		}
+	}
+}
+
+type found struct {
+	place
+	Score *struct{ Total, Text, Importance, Proximity float64 } `json:"score"`
+}
+
+// search asks for places.
+func search(t *testing.T, s *modulestest.Server, query string) []found {
+	t.Helper()
+	var data struct {
+		Query   string  `json:"query"`
+		Results []found `json:"results"`
+	}
+	parse(t, s.Do(http.MethodGet, searchPath+"?query="+query, "", ""), &data)
+	return data.Results
+}
+
+// ids are the ids of places, in their order.
+func ids(list []found) string {
+	var ids []string
+	for _, p := range list {
+		ids = append(ids, p.ID)
+	}
+	return strings.Join(ids, " ")
+}
+
+// What a text means, with each parameter.
+func TestSearch(t *testing.T) {
+	s := startSearch(t, buildRegion(t, modulestest.Village))
+	const cafe, school, house, mainStreet, oakStreet = "node:100", "node:101", "node:102", "way:20", "way:21"
+	for query, want := range map[string]string{
+		"crossing+cafe": cafe, "CROSSING+CAF%C3%89": cafe, "crosing+caffe": cafe, "cafe+crossing%2C+testville": cafe,
+		"5+main+st": house, "main+street+5": house, "5+main+street%2Ctestville": house,
+		"main+st": mainStreet, "oak+st": oakStreet, "oa": oakStreet, "oak+street&autocomplete=true": oakStreet,
+		"oa&autocomplete=false": "", "nothing": "", "testville": "way:30",
+		"cafe+testville": cafe, "village+school": school,
+		"testville&category=school": "", "village&category=school": school, "village&category=AMENITY": school, "crossing&category=shop": "",
+		"oak+street&country=US": oakStreet, "oak+street&country=usa%2Cca": oakStreet, "oak+street&country=ca": "",
+		"oak+street&bbox=-75.53,39.15,-75.51,39.17": oakStreet, "oak+street&bbox=-75.51,39.15,-75.53,39.17": "",
+		"oak+street&bbox=-75.5,39,-75,40": "",
+	} {
+		got := search(t, s, query+"&limit=1")
+		if ids(got) != want {
+			t.Errorf("%s: %+v, want %s", query, got, want)
+		}
+		for _, p := range got {
+			if p.Score != nil || p.Distance != 0 || p.Name == "" || p.Address["city"] != "Testville" || p.Address["country_code"] != "USA" {
+				t.Errorf("%s: %+v", query, p)
+			}
+		}
+	}
+	if got := ids(search(t, s, "street")); got != mainStreet+" "+oakStreet && got != oakStreet+" "+mainStreet {
+		t.Errorf("both streets: %s", got)
+	}
+	a := s.Do(http.MethodGet, searchPath+"?query=5+main+st&limit=1", "", "")
+	const exact = `{"data":{"query":"5 main st","results":[{"id":"node:102","name":"5 Main Street",` +
+		`"display_name":"5 Main Street, Testville, United States","category":"place","type":"house",` +
+		`"location":{"lat":39.1601000,"lng":-75.5150000},"address":{"house_number":"5","street":"Main Street","city":"Testville",` +
+		`"postcode":"19901","country":"United States","country_code":"USA"}}]}}`
+	if diff := cmp.Diff(exact, a.Body); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+
+	// The parts of a score are its sum, and a near place has more of it; both forms of a position are the same.
+	near, far := search(t, s, "oak+street&proximity=39.16,-75.52&explain=true"), search(t, s, "oak+street&proximity=lonlat:10,10&explain=true")
+	none := search(t, s, "oak+street&explain=true")
+	for _, list := range [][]found{near, far, none} {
+		if len(list) == 0 || list[0].ID != oakStreet || list[0].Score == nil {
+			t.Fatalf("%+v", list)
+		}
+		score := list[0].Score
+		if sum := score.Text + score.Importance + score.Proximity; score.Text <= 0 || score.Total < sum-1e-3 || score.Total > sum+1e-3 {
+			t.Errorf("%+v", *score)
+		}
+	}
+	if near[0].Score.Proximity <= far[0].Score.Proximity || none[0].Score.Proximity != 0 || near[0].Distance > 1200 || far[0].Distance < 1e6 {
+		t.Errorf("near %+v, far %+v, none %+v", near[0], far[0], none[0])
+	}
+	if got := search(t, s, "oak+street&proximity=lonlat:-75.52,39.16&explain=true"); !reflect.DeepEqual(got, near) {
+		t.Errorf("longitude first: %+v, want %+v", got, near)
+	}
+	wide, close := search(t, s, "oak+street&proximity=39.2,-75.52&explain=true&zoom=0"), search(t, s, "oak+street&proximity=39.2,-75.52&explain=true&zoom=18")
+	if wide[0].Score.Proximity <= close[0].Score.Proximity {
+		t.Errorf("the same distance is nearer on a large map: %+v, %+v", *wide[0].Score, *close[0].Score)
+	}
+
+	const short = `{"msg":"ok","data":[{"name":"Crossing Café","latitude":39.1601000,"longitude":-75.5201000,` +
+		`"Country":"United States","City":"Testville","type":"cafe"}]}`
+	if a := s.Do(http.MethodGet, simpleSearch+"?name=crossing+cafe&limit=1", "", ""); a.Body != short {
+		t.Errorf("%s, want %s", a.Body, short)
+	}
+	if a := s.Do(http.MethodGet, simpleSearch+"?name=nothing", "", ""); a.Body != `{"msg":"ok","data":[]}` {
+		t.Errorf("nothing: %s", a.Body)
+	}
+}
+
+// Names are given in the languages of the parameter, else in those of the header, and found in all.
+func TestSearchLanguage(t *testing.T) {
+	s := startSearch(t, buildRegion(t, `<osm version="0.6"><node id="7" version="1" lat="46.94" lon="7.44">`+
+		`<tag k="name" v="Bern"/><tag k="name:fr" v="Berne"/><tag k="name:it" v="Berna"/><tag k="place" v="city"/></node></osm>`))
+	for _, tc := range []struct{ query, header, name, vary string }{
+		{"bern", "", "Bern", ""}, {"berna", "", "Bern", ""}, {"bern&language=fr-CH", "", "Berne", ""},
+		{"berne&language=", "it", "Berna", "Accept-Language"}, {"bern", "it, fr;q=0.9", "Berna", "Accept-Language"},
+		{"bern", "!!", "Bern", ""}, {"bern&language=it", "fr", "Berna", ""}, {"bern&language=*", "fr", "Bern", ""},
+	} {
+		a := s.Do(http.MethodGet, searchPath+"?query="+tc.query, "", "", "Accept-Language", tc.header)
+		if a.Status != 200 || !strings.Contains(a.Body, `"name":"`+tc.name+`"`) || a.Header.Get("Vary") != tc.vary {
+			t.Errorf("%+v: %d %s, Vary %q", tc, a.Status, a.Body, a.Header.Get("Vary"))
+		}
+	}
+}
+
+// The regions of a geocoder are searched together. A place that two of them have appears once, as the first has it, and
+// a region that cannot be read is left out. New files are searched without a reload of the configuration.
+func TestSearchRegions(t *testing.T) {
+	village, again, away := buildRegion(t, modulestest.Village), buildRegion(t, modulestest.Renamed("Newtown")), buildRegion(t, far("10", "20", ""))
+	s := startSearch(t, village, again, away)
+	if got := ids(search(t, s, "crossing+cafe")); got != "node:100" {
+		t.Errorf("a place of two regions: %s", got)
+	}
+	if got := search(t, s, "crossing+cafe"); len(got) != 1 || got[0].Address["city"] != "Testville" {
+		t.Errorf("not of the first: %+v", got)
+	}
+	// Far and Far Road are in different regions; what is nearer has the higher score.
+	for at, want := range map[string]string{"10,20": "node:7 way:22", "39.165,-75.45": "way:22 node:7"} {
+		if got := ids(search(t, s, "far&proximity="+at)); got != want {
+			t.Errorf("near %s: %s, want %s", at, got, want)
+		}
+	}
+	if got := ids(search(t, s, "far&proximity=10,20&limit=1")); got != "node:7" {
+		t.Errorf("limited: %s", got)
+	}
+	modulestest.BuildRegion(t, away, strings.Replace(far("10", "20", ""), "Far", "Elsewhere", 1))
+	reload(t, s)
+	if got := ids(search(t, s, "elsewhere")); got != "node:7" {
+		t.Errorf("the new file: %s", got)
+	}
+	if err := os.Truncate(village, 4096); err != nil {
+		t.Fatal(err)
+	}
+	if got := search(t, s, "crossing+cafe"); len(got) != 1 || got[0].Address["city"] != "Newtown" {
+		t.Errorf("with a damaged region: %+v", got)
+	}
+	if a := s.Do(http.MethodGet, searchPath+"?query=nothing", "", ""); a.Status != 503 || a.Body != `{"error":"service unavailable"}` {
+		t.Errorf("what only the damaged region may have: %d %s", a.Status, a.Body)
+	}
+	modulestest.BuildRegion(t, village, modulestest.Renamed("Oldtown"))
+	reload(t, s)
+	if got := search(t, s, "crossing+cafe"); len(got) != 1 || got[0].Address["city"] != "Oldtown" {
+		t.Errorf("after it was replaced: %+v", got)
 	}
 }

@@ -37,8 +37,8 @@ const (
 	ofExplain
 )
 
-// parseSearchQuery overwrites q with what a query asks for, and ignores unknown parameters. name is the parameter of the
-// text. Languages are nil if the query chooses none. explain asks for scores. The error is an apierror.Error.
+// parseSearchQuery overwrites q with what a query asks for, and ignores unknown parameters. name is the parameter of
+// the text. Languages are nil if the query chooses none. explain asks for scores. The error is an apierror.Error.
 func parseSearchQuery(query, name string, q *geocoding.Query) (explain bool, err error) {
 	*q = geocoding.Query{}
 	names := [...]string{name, "limit", "autocomplete", "proximity", "zoom", "bbox", "country", "language", "category",

@@ -59,7 +59,8 @@ func TestFiles(t *testing.T) {
 		{"GET", "/playground/lib/javascript/leaflet.js.map", 404, none, "not found"},
 		{"GET", "/playground/samples/dover.gpx", 200, "application/gpx+xml", "<trkpt"},
 		{"GET", "/playground/settings.json", 200, none, `{"region":"village","guest":true,"tiles":"/tiles",` +
-			`"matching":"/api/route/matching","geocoding":"/v2/search/reverse-geocoding","routing":"/api/v1/route","profiles":["car","foot"],` +
+			`"matching":"/api/route/matching","geocoding":"/v2/search/reverse-geocoding","search":"/v2/search/geocode",` +
+			`"routing":"/api/v1/route","profiles":["car","foot"],` +
 			`"samples":["samples/dover.gpx","samples/wilmington.gpx"]}`},
 		{"GET", "/playgrounds/", 404, none, "not found"},
 		{"GET", "/playground/shared/", 404, none, "not found"},

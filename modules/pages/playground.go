@@ -49,6 +49,9 @@ type Playground struct {
 	// The path of `maps_reverse_geocode` on this site. Default: `/v2/search/reverse-geocoding`.
 	Geocoding string `json:"geocoding,omitempty"`
 
+	// The path of `maps_geocode` on this site, or `off` if there is no search. Default: `/v2/search/geocode`.
+	Search string `json:"search,omitempty"`
+
 	// The path of the routes of `maps_route` on this site, or `off` if there are none. Default: `/api/v1/route`.
 	Routing string `json:"routing,omitempty"`
 
@@ -67,8 +70,9 @@ const (
 	defaultTiles            = "/tiles"
 	defaultMatching         = "/api/route/matching"
 	defaultGeocoding        = "/v2/search/reverse-geocoding"
+	defaultSearch           = "/v2/search/geocode"
 	defaultRouting          = "/api/v1/route"
-	noRouting               = "off"
+	notServed               = "off"
 )
 
 // The samples are drives in Delaware, simulated on its map, with the position errors of a phone.
@@ -134,6 +138,7 @@ type settings struct {
 	Tiles     string   `json:"tiles"`
 	Matching  string   `json:"matching"`
 	Geocoding string   `json:"geocoding"`
+	Search    string   `json:"search"`  // empty if there is no search
 	Routing   string   `json:"routing"` // empty if there are no routes
 	Profiles  []string `json:"profiles"`
 	Samples   []string `json:"samples"`
@@ -158,22 +163,20 @@ func (p *Playground) makePage(region string) (*page, error) {
 	for _, address := range []struct {
 		to          *string
 		own, preset string
+		optional    bool
 	}{
-		{&s.Tiles, p.Tiles, defaultTiles}, {&s.Matching, p.Matching, defaultMatching},
-		{&s.Geocoding, p.Geocoding, defaultGeocoding},
+		{to: &s.Tiles, own: p.Tiles, preset: defaultTiles}, {to: &s.Matching, own: p.Matching, preset: defaultMatching},
+		{to: &s.Geocoding, own: p.Geocoding, preset: defaultGeocoding},
+		{&s.Search, p.Search, defaultSearch, true}, {&s.Routing, p.Routing, defaultRouting, true},
 	} {
+		if address.optional && address.own == notServed {
+			continue
+		}
 		prefix, err := request.ParsePrefix(cmp.Or(address.own, address.preset))
 		if err != nil {
 			return nil, err
 		}
 		*address.to = string(prefix)
-	}
-	if p.Routing != noRouting {
-		prefix, err := request.ParsePrefix(cmp.Or(p.Routing, defaultRouting))
-		if err != nil {
-			return nil, err
-		}
-		s.Routing = string(prefix)
 	}
 	text, err := json.Marshal(s)
 	if err != nil {

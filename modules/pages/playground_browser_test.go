@@ -53,6 +53,12 @@ func startWorld(t *testing.T, extract, settings string, build ...func(*compiler.
 			maps_auth TILE
 			maps_tiles map
 		}
+		handle /v2/search/geocode {
+			maps_auth GEOCODING
+			maps_geocode {
+				geocoder local map
+			}
+		}
 		handle /v2/search/* {
 			maps_auth REVERSEGEOCODING
 			maps_reverse_geocode {
@@ -88,7 +94,7 @@ func startWorld(t *testing.T, extract, settings string, build ...func(*compiler.
 	}
 	cfg := modulestest.Config{Maps: settings + "\nregion map " + region, Site: playgroundSite(""), Level: "INFO"}
 	s := modulestest.Start(t, cfg)
-	acc := s.CreateAccount(s.UserToken("org"), "TILE DIRECTION REVERSEGEOCODING", "")
+	acc := s.CreateAccount(s.UserToken("org"), "TILE DIRECTION REVERSEGEOCODING GEOCODING", "")
 	cfg.Site = playgroundSite("guest " + acc.ID)
 	if err := s.Load(cfg); err != nil {
 		t.Fatal(err)

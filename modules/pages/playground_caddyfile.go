@@ -33,6 +33,7 @@ func parsePlayground(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error
 //	    tiles     <path>
 //	    matching  <path>
 //	    geocoding <path>
+//	    search    <path>|off
 //	    routing   <path>|off
 //	    profile   car|bicycle|foot...
 //	}
@@ -75,6 +76,7 @@ func (p *Playground) unmarshal(d *caddyfile.Dispenser, known app.RegionNames) er
 		options.Option{Name: "tiles", Args: "<path>", Read: options.Path(&p.Tiles)},
 		options.Option{Name: "matching", Args: "<path>", Read: options.Path(&p.Matching)},
 		options.Option{Name: "geocoding", Args: "<path>", Read: options.Path(&p.Geocoding)},
+		options.Option{Name: "search", Args: "<path>|off", Read: options.Text(&p.Search)},
 		options.Option{Name: "routing", Args: "<path>|off", Read: options.Text(&p.Routing)},
 		options.Option{Name: "profile", Args: "car|bicycle|foot...", Read: options.Words(&p.Profile), Repeats: true},
 	)

@@ -71,7 +71,7 @@ func TestBrowserSession(t *testing.T) {
 	}
 	var keys []struct{ Origins, Scopes []string }
 	w.Do(http.MethodGet, modulestest.AccountsPath+"/"+w.account.ID+"/keys", w.UserToken("org"), "").Data(t, &keys)
-	if len(keys) != 1 || fmt.Sprint(keys[0].Origins) != "["+w.URL+"]" || len(keys[0].Scopes) != 3 {
+	if len(keys) != 1 || fmt.Sprint(keys[0].Origins) != "["+w.URL+"]" || len(keys[0].Scopes) != 4 {
 		t.Errorf("keys %+v", keys)
 	}
 	tab.Click("#sign-out")

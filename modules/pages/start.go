@@ -71,7 +71,6 @@ type Start struct {
 const (
 	startFiles    = request.Prefix("/start") // of the files of the page
 	defaultTokens = "/api/v1/external"
-	defaultSearch = "/v2/search/geocode"
 )
 
 // maxShownRegions is how many regions the page lists.

@@ -83,11 +83,14 @@ func (s *Service) start(served []part) *pages.Start {
 	return page
 }
 
-// playground returns the map, without directions if there are no routes.
+// playground returns the map, without directions if there are no routes, and without search if there is none.
 func (s *Service) playground() *pages.Playground {
 	p := &pages.Playground{Region: s.regions[0], Guest: s.guest, Public: s.public, Profile: s.profiles}
 	if !s.serves(partRouting) {
 		p.Routing = "off"
+	}
+	if !s.serves(partSearch) {
+		p.Search = "off"
 	}
 	return p
 }

@@ -116,9 +116,9 @@ func parse(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error) {
 //	}
 //
 // The parts that `without` leaves out are tokens, accounts, matching, routing, geocoding, reverse_geocoding, tiles,
-// playground, console, docs, health, start and limits. `cors` lets pages of other origins call the APIs, and refresh tokens.
-// `profile` lists what matching and routing offer, the first for requests without one; default: all. `guest` and
-// `public` are those of `maps_playground`. `matcher`, `router` and `geocoder` replace the region's own engines.
+// playground, console, docs, health, start and limits. `cors` lets pages of other origins call the APIs, and refresh
+// tokens. `profile` lists what matching and routing offer, the first for requests without one; default: all. `guest`
+// and `public` are those of `maps_playground`. `matcher`, `router` and `geocoder` replace the region's own engines.
 // Example:
 //
 //	maps.example.com {

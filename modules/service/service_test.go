@@ -111,6 +111,13 @@ func TestServiceWithout(t *testing.T) {
 		if got := s.Do("GET", "/healthz", "", ""); got.Header.Get("RateLimit") != "" {
 			t.Error("a limit without limits")
 		}
+		// The playground knows what it cannot use.
+		settings := s.Do("GET", "/playground/settings.json", "", "").Body
+		for name, none := range map[string]string{"geocoding": `"search":""`, "routing": `"routing":""`} {
+			if strings.Contains(settings, none) != (part == name) {
+				t.Errorf("without %s: %s", part, settings)
+			}
+		}
 		if err := s.Load(modulestest.Config{Site: "maps_service " + file}); err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/mapsedge/caddy-maps/internal/base/pipeline"
+	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/region"
@@ -205,17 +206,22 @@ func (b *builder) context(p *place, layer geocoding.Layer) (uint32, error) {
 			note(b.textEntity(string(area.own)))
 		}
 	}
-	postcode := p.Own.Postcode
-	if len(postcode) == 0 {
-		postcode = a.Postcode
-	}
-	for _, text := range [...]string{string(postcode), a.Country.Name, a.Country.Alpha2, a.Country.Code} {
+	for _, text := range [...]string{a.Country.Name, a.Country.Alpha2, a.Country.Code} {
 		if text != "" {
 			note(b.textEntity(text))
 		}
 	}
 	if len(p.Own.Street) > 0 && len(p.Name) > 0 {
 		note(b.textEntity(string(p.Own.Street)))
+	}
+	code := p.Own.Postcode
+	if len(code) == 0 {
+		code = a.Postcode
+	}
+	var post uint32
+	if len(code) > 0 {
+		post, failed = b.textEntity(string(code))
+		note(post, nil)
 	}
 	if failed != nil {
 		return 0, failed
@@ -227,8 +233,31 @@ func (b *builder) context(p *place, layer geocoding.Layer) (uint32, error) {
 	if err == nil && at > math.MaxUint32 {
 		err = errTooLarge
 	}
+	if len(p.Own.Postcode) > 0 && err == nil {
+		err = b.notePostcode(p, post, uint32(at))
+	}
 	return uint32(at), err
 }
+
+// notePostcode notes that a feature has a postcode of its own.
+func (b *builder) notePostcode(p *place, entity, context uint32) error {
+	code := b.postcodes[entity]
+	if code == nil {
+		name, err := b.name(search.NameUsual, string(p.Own.Postcode))
+		if err != nil || name == 0 {
+			return err
+		}
+		code = &postcode{search.Document{Feature: p.number, Name: name - 1, Context: context,
+			Importance: postcodeImportance, Layer: uint8(geocoding.LayerLocality),
+			Part: uint8(geocoding.PartPostcode)}, geo.EmptyBox}
+		b.postcodes[entity] = code
+	}
+	code.box.Extend(p.at.Box())
+	return nil
+}
+
+// postcodeImportance is that of a postcode, see package classes.
+const postcodeImportance = 76
 
 // entityOf returns the entity of an area or settlement.
 func (b *builder) entityOf(number uint32, f *geocoding.Feature) (uint32, error) {

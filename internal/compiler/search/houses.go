@@ -112,7 +112,8 @@ func (b *builder) assignHouses(ctx context.Context) error {
 // addHomeless adds a house as a part of a street that has no way.
 func (b *builder) addHomeless(h *house) error {
 	d := search.Document{X: h.at.X, Y: h.at.Y, Feature: h.feature, Name: h.street, Context: h.context,
-		Importance: homelessImportance, Layer: uint8(geocoding.LayerStreet)}
+		Importance: homelessImportance, Layer: uint8(geocoding.LayerStreet),
+		Part: uint8(geocoding.PartStreet)}
 	l := line{document: document{d, h.at.Box()}, names: uint64(b.lists.Len())}
 	return cmp.Or(b.lists.Append(appendNames(nil, []uint32{h.street})...), b.lines.Add(l))
 }

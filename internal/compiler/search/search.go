@@ -11,7 +11,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/geo"
@@ -41,6 +43,8 @@ type builder struct {
 	categories map[string]uint8        // by key=value: index + 1
 	used       [math.MaxUint8 + 1]bool // categories of some document
 
+	postcodes map[uint32]*postcode // by entity
+
 	documents *scratch.Array[document]
 	lines     *scratch.Sorter[line]
 	lists     *scratch.Array[byte] // of names
@@ -52,6 +56,12 @@ type builder struct {
 type document struct {
 	search.Document
 	box geo.Box // of all its features
+}
+
+// postcode is where a postcode is.
+type postcode struct {
+	search.Document
+	box geo.Box
 }
 
 // pair is a name and something that has it.
@@ -79,7 +89,7 @@ func Write(ctx context.Context, w *region.Writer, dir *scratch.Dir, importance *
 	if err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context) error{b.collect, b.nameCategories, b.mergeLines, b.assignHouses} {
+	for _, step := range []func(context.Context) error{b.collect, b.nameCategories, b.addPostcodes, b.mergeLines, b.assignHouses} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -90,11 +100,11 @@ func Write(ctx context.Context, w *region.Writer, dir *scratch.Dir, importance *
 func newBuilder(dir *scratch.Dir, places *geocoding.Index, importance []uint8) (*builder, error) {
 	b := &builder{
 		dir: dir, places: places, importance: importance, byFeature: map[uint32]uint32{}, byText: map[string]uint32{},
-		categories: map[string]uint8{},
-		pairs:      scratch.NewArray[pair](dir, "search-pairs"),
-		documents:  scratch.NewArray[document](dir, "search-documents"),
-		lines:      scratch.NewSorter(dir, "search-lines", dir.SortMemory(), compareLines),
-		houses:     scratch.NewArray[house](dir, "search-houses"),
+		categories: map[string]uint8{}, postcodes: map[uint32]*postcode{},
+		pairs:     scratch.NewArray[pair](dir, "search-pairs"),
+		documents: scratch.NewArray[document](dir, "search-documents"),
+		lines:     scratch.NewSorter(dir, "search-lines", dir.SortMemory(), compareLines),
+		houses:    scratch.NewArray[house](dir, "search-houses"),
 	}
 	b.lists = scratch.NewArray[byte](dir, "search-lists")
 	b.assigned = scratch.NewSorter(dir, "search-assigned", dir.SortMemory(), b.compareHouses)
@@ -119,6 +129,18 @@ func newBuilder(dir *scratch.Dir, places *geocoding.Index, importance []uint8) (
 	}
 	b.entities = uint32(len(words.Categories()))
 	return b, nil
+}
+
+// addPostcodes adds a document for each postcode, in the middle of what has it.
+func (b *builder) addPostcodes(context.Context) error {
+	for _, entity := range slices.Sorted(maps.Keys(b.postcodes)) {
+		p := b.postcodes[entity]
+		p.X, p.Y = int32((int64(p.box.MinX)+int64(p.box.MaxX))/2), int32((int64(p.box.MinY)+int64(p.box.MaxY))/2)
+		if err := b.addDocument(&document{p.Document, p.box}, []uint32{p.Name}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // nameCategories adds the names of categories that some document has.

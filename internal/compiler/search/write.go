@@ -233,6 +233,9 @@ const (
 // weightOf returns the weight of a term that n of all names have: it is less the more names there are.
 func weightOf(term string, n, all int) uint8 {
 	if words.Filler(term) {
+		if len(term) == 1 { // it may be a direction: E Main Street
+			return leastWeight
+		}
 		return fillerWeight
 	}
 	rarity := 1 - math.Log1p(float64(n-1))/math.Log1p(float64(all))

@@ -18,8 +18,8 @@ func AppendPlaces(dst []byte, query orb.Point, r *geocoding.Result) []byte {
 	return appendPlaces(append(dst, '"'), r, true, false)
 }
 
-// AppendSearch appends the result of a search as JSON, with the text that was searched. Distances are there if the query
-// has a position, and scores if explain asks for them and the engine tells them.
+// AppendSearch appends the result of a search as JSON, with the text that was searched. Distances are there if the
+// query has a position, and scores if explain asks for them and the engine tells them.
 func AppendSearch(dst []byte, q *geocoding.Query, r *geocoding.Result, explain bool) []byte {
 	dst = append(dst, `{"data":{"query":`...)
 	return appendPlaces(appendString(dst, q.Text), r, q.Near != nil, explain)

@@ -1,5 +1,5 @@
-// Package nominatim is the Caddy module `maps.geocoders.nominatim`: geocoding and reverse geocoding by Nominatim servers. It
-// writes the requests of Nominatim and reads its responses. Package remote sends them.
+// Package nominatim is the Caddy module `maps.geocoders.nominatim`: geocoding and reverse geocoding by Nominatim
+// servers. It writes the requests of Nominatim and reads its responses. Package remote sends them.
 //
 // Start with Geocoder.Reverse and Geocoder.Search, then request.go.
 package nominatim
@@ -22,8 +22,8 @@ func init() { caddy.RegisterModule(new(Geocoder)) }
 // Nominatim's Python frontend; that in PHP, up to 4.5, knows no layers.
 //
 // In a search, Nominatim corrects no mistakes, completes no words, and prefers only roughly what is near. For reverse
-// geocoding, Nominatim finds one object per request, and looks for streets, addresses and points of interest within 0.006
-// degrees (some 600 m). A `category` says where it looks, in up to three calls.
+// geocoding, Nominatim finds one object per request, and looks for streets, addresses and points of interest within
+// 0.006 degrees (some 600 m). A `category` says where it looks, in up to three calls.
 type Geocoder struct {
 	remote.Service
 

@@ -21,9 +21,9 @@ func init() { caddy.RegisterModule(new(Geocoder)) }
 
 // Geocoder asks Photon's `reverse` and `api` (0.4.3 or newer). It covers every place, so put it after local geocoders.
 //
-// In a search, the last word may always be unfinished. For reverse geocoding, Photon finds objects by their centre, so a
-// large one with its centre beyond `max_distance` is not found. Names are in
-// the first requested language that was imported.
+// In a search, the last word may always be unfinished. For reverse geocoding, Photon finds objects by their centre, so
+// a large one with its centre beyond `max_distance` is not found. Names are in the first requested language that was
+// imported.
 type Geocoder struct {
 	remote.Service
 

@@ -89,8 +89,8 @@ func (g *Geocoder) at(req *geocoding.Request, radius float64, limit int) string 
 	return string(q)
 }
 
-// searchQuery returns the query of a search. Photon drops duplicates and results without a name after it has counted, so
-// more are requested. Older versions refuse a filter of countries, which is applied to the response only.
+// searchQuery returns the query of a search. Photon drops duplicates and results without a name after it has counted,
+// so more are requested. Older versions refuse a filter of countries, which is applied to the response only.
 func searchQuery(q *geocoding.Query) string {
 	tags, filtered := tagsOf(q.Categories)
 	limit := min(q.Limit+spare, maxLimit)

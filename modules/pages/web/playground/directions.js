@@ -1,7 +1,8 @@
 // Directions: stops on the map, routes between them, and what can be reached from the first one.
 import { byId, on, el, say, copyButton, download } from "./shared/dom.js";
 import { readJSON } from "./shared/session.js";
-import { metres, outside } from "./place.js";
+import { readPosition } from "./coordinates.js";
+import { isInside, metres, outside } from "./place.js";
 
 const looks = {
   chosen: { color: "#2f6fce", weight: 6, opacity: .9 }, other: { color: "#7d8794", weight: 5, opacity: .7 },
@@ -13,19 +14,16 @@ const clock = (s) => (s < 3570 ? `${Math.max(1, Math.round(s / 60))} min`
   : `${Math.floor((s + 30) / 3600)} h ${Math.floor((s + 30) % 3600 / 60)} min`);
 const text = ({ lat, lng }) => `${Number(lat.toFixed(6))},${Number(lng.toFixed(6))}`;
 
-// read returns a stop of a text "lat, lng", or null.
-function read(value) {
-  const [lat, lng] = value.split(/[\s,;]+/).filter(Boolean).map(Number);
-  return Math.abs(lat) <= 90 && Math.abs(lng) <= 180 ? { lat, lng } : null;
-}
-
 export function directionsPart(map, session, settings, curl) {
-  if (!settings.routing) return { add: () => false };
+  if (!settings.routing) return { add: () => false, offers: () => [] };
   byId("directions").hidden = false;
   const message = byId("route-message"), profile = byId("route-profile");
   const lines = L.layerGroup().addTo(map), marks = L.layerGroup().addTo(map), areas = L.layerGroup().addTo(map);
   const highlight = L.polyline([], { ...looks.step, interactive: false }).addTo(map);
   let stops = [], routes = [], chosen = 0, asked = null, choosing = false;
+  let toOnly = false; // the only stop is where to go
+
+  const read = (value) => readPosition(value, (at) => isInside(map, at))[0];
 
   for (const name of settings.profiles) profile.append(el("option", { value: name }, name));
 
@@ -50,7 +48,7 @@ export function directionsPart(map, session, settings, curl) {
   function showStops() {
     marks.clearLayers();
     stops.forEach((stop, i) => {
-      const name = i === 0 ? "A" : i === stops.length - 1 ? "B" : String(i);
+      const name = i === 0 && !toOnly ? "A" : i === stops.length - 1 ? "B" : String(i);
       L.marker(stop, { draggable: true, keyboard: false, autoPan: true, title: `Stop ${name}: drag to move`,
         icon: L.divIcon({ className: "stop", html: name, iconSize: [24, 24] }) })
         .on("dragend", ({ target }) => { stops[i] = target.getLatLng(); changed(); }).addTo(marks);
@@ -86,6 +84,7 @@ export function directionsPart(map, session, settings, curl) {
   }
 
   function changed() {
+    toOnly &&= stops.length === 1;
     forget();
     showStops();
     keep();
@@ -171,17 +170,40 @@ export function directionsPart(map, session, settings, curl) {
     });
   }
 
-  // menu offers what a place can be.
+  // append adds a stop behind the others, or in front of the destination if there is no other.
+  function append(at) {
+    if (toOnly) setChoosing(false);
+    stops.splice(toOnly ? 0 : stops.length, 0, at);
+    changed();
+  }
+
+  // from and to set the first and the last stop.
+  function from(at) {
+    if (stops.length && !toOnly) stops[0] = at;
+    else stops.unshift(at);
+    changed();
+  }
+
+  function to(at) {
+    if (stops.length > 1 || toOnly) stops[stops.length - 1] = at;
+    else stops.push(at);
+    toOnly = stops.length === 1;
+    changed();
+    if (!toOnly) return;
+    setChoosing(true);
+    say(message, "Where from? Click the map, press Enter on it, or add a stop.");
+  }
+
+  // The menu of the map offers what a position can be.
   map.on("contextmenu", ({ latlng }) => {
     const item = (label, set) => el("button", { type: "button", onclick: () => {
       map.closePopup();
-      set();
-      changed();
+      set(latlng);
     } }, label);
     L.popup().setLatLng(latlng).setContent(el("div", { class: "row", role: "group", "aria-label": "Directions" },
-      item("From here", () => { stops.length ? stops[0] = latlng : stops.push(latlng); }),
-      stops.length > 1 && item("Via here", () => stops.splice(-1, 0, latlng)),
-      item("To here", () => { stops.length > 1 ? stops[stops.length - 1] = latlng : stops.push(latlng); }))).openOn(map);
+      item("From here", from),
+      stops.length > 1 && item("Via here", (at) => { stops.splice(-1, 0, at); changed(); }),
+      item("To here", to))).openOn(map);
   });
 
   async function reach() {
@@ -219,8 +241,7 @@ export function directionsPart(map, session, settings, curl) {
       return;
     }
     target.value = "";
-    stops.push(at);
-    changed();
+    append(at);
   });
   profile.addEventListener("change", changed);
   on("route-avoid", "change", changed);
@@ -239,12 +260,15 @@ export function directionsPart(map, session, settings, curl) {
   return {
     // add adds a stop while the user chooses stops, and reports whether it did.
     add(at) {
-      if (choosing) {
-        stops.push(at);
-        changed();
-      }
+      if (choosing) append(at);
       return choosing;
     },
+    // offers returns buttons for directions to and from a position.
+    offers: (at) => [["Directions to here", to], ["From here", from]].map(([label, set]) =>
+      el("button", { type: "button", onclick: () => {
+        set(at);
+        message.scrollIntoView({ block: "nearest" });
+      } }, label)),
     // start finds the route of the stops that the page's address had.
     start() { if (stops.length > 1 && !routes.length) find(); },
   };

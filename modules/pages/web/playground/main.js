@@ -5,6 +5,7 @@ import { showHeader, showWho } from "./shared/header.js";
 import { openMap, showTiles, showView } from "./map.js";
 import { placeFinder } from "./place.js";
 import { directionsPart } from "./directions.js";
+import { searchBox } from "./search.js";
 import { tracePart } from "./trace.js";
 import { networkLayer, legend } from "./network.js";
 
@@ -47,24 +48,14 @@ showHeader();
 const map = openMap(byId("map"));
 map.createPane("network").style.zIndex = 300; // between the map and the drawings on it
 const trace = tracePart(map, session, settings, asCurl);
-const ask = placeFinder(map, session, settings, asCurl);
-
 const directions = directionsPart(map, session, settings, asCurl);
+const { ask, show } = placeFinder(map, session, settings, asCurl, directions.offers);
+searchBox(map, session, settings, { ask, show });
 
 const at = (place) => { if (!trace.add(place) && !directions.add(place)) ask(place); };
 map.on("click", (event) => at(event.latlng));
 map.getContainer().addEventListener("keydown", (event) => {
   if (event.key === "Enter" && event.target === map.getContainer()) at(map.getCenter());
-});
-on("ask-form", "submit", (event) => {
-  event.preventDefault();
-  const [lat, lng] = byId("ask-at").value.split(/[\s,;]+/).filter(Boolean).map(Number);
-  if (!(Math.abs(lat) <= 90 && Math.abs(lng) <= 180)) {
-    say(byId("places"), "Type a latitude and a longitude, such as 39.1573, -75.5197.", "error");
-    return;
-  }
-  map.setView([lat, lng], Math.max(map.getZoom(), 15));
-  ask({ lat, lng });
 });
 
 let network = null;

@@ -4,22 +4,28 @@ import { byId, el, say, copyButton } from "./shared/dom.js";
 // metres formats a distance.
 export const metres = (m) => (m < 1000 ? `${Math.round(m)} m` : `${(m / 1000).toFixed(m < 10000 ? 2 : 1)} km`);
 
+// isInside reports whether a position is known to be inside the map.
+export const isInside = (map, { lat, lng }) => Boolean(map.regionBounds?.contains([lat, lng]));
+
+// kindOf names what a place is: its key and value in OpenStreetMap.
+export const kindOf = ({ category, type }) => (category ? `${category}: ${type}` : "");
+
 // outside returns what to say of a position outside the map, "" for one inside. what names the position.
 export function outside(map, { lat, lng }, what) {
-  const bounds = map.regionBounds;
-  if (!bounds || bounds.contains([lat, lng])) return "";
-  const swapped = bounds.contains([lng, lat]) ? ` Did you mean ${lng}, ${lat}? The latitude comes first.` : "";
+  if (!map.regionBounds || isInside(map, { lat, lng })) return "";
+  const swapped = isInside(map, { lat: lng, lng: lat }) ? ` Did you mean ${lng}, ${lat}? The latitude comes first.` : "";
   return what + " lies outside this map." + swapped;
 }
 
 // addressOf formats an address as one line.
-function addressOf(a) {
+function addressOf(a = {}) {
   const road = [a.house_number, a.street].filter(Boolean).join(" ");
   return [road, a.suburb ?? a.hamlet, a.city, a.state, a.postcode, a.country].filter(Boolean).join(", ");
 }
 
-// placeFinder returns a function that looks up a place {lat, lng}.
-export function placeFinder(map, session, settings, curl) {
+// placeFinder returns ask, which looks up what is at a position {lat, lng}, and show, which shows one place. offers
+// returns buttons for a position.
+export function placeFinder(map, session, settings, curl, offers) {
   const box = byId("places"), shapes = L.layerGroup().addTo(map);
   let asked = null;
 
@@ -35,11 +41,28 @@ export function placeFinder(map, session, settings, curl) {
     } else L.circleMarker(place.location, { ...look, radius: 9 }).addTo(shapes);
   }
 
-  return async function ask(at) {
+  // list shows places, which a request to address has found at or near a position.
+  function list(places, at, address) {
+    const nodes = places.map((place) => {
+      const node = el("div", { class: "place", dir: "auto" },
+        el("button", { type: "button", onclick: () => choose(node, place, at) }, place.name || place.display_name),
+        el("p", {}, addressOf(place.address)),
+        el("p", { class: "quiet" }, [place.away, kindOf(place)].filter(Boolean).join(" · ")));
+      return node;
+    });
+    box.className = "";
+    box.replaceChildren(...nodes, el("div", { class: "row" }, ...offers(at),
+      address && copyButton("Copy as curl", () => curl(address)),
+      el("span", { class: "quiet" }, `${at.lat.toFixed(6)}, ${at.lng.toFixed(6)}`)));
+    choose(nodes[0], places[0], at);
+    // On a phone the list begins below the map.
+    box.scrollIntoView({ block: matchMedia("(max-width: 700px)").matches ? "start" : "nearest" });
+  }
+
+  async function ask(at) {
     asked?.abort();
     const { signal } = asked = new AbortController();
-    const lat = at.lat.toFixed(6), lng = at.lng.toFixed(6);
-    const address = `${settings.geocoding}?lat=${lat}&lon=${lng}&size=5&geometry=true`;
+    const address = `${settings.geocoding}?lat=${at.lat.toFixed(6)}&lon=${at.lng.toFixed(6)}&size=5&geometry=true`;
     say(box, "Asking…", "busy");
     choose(null, null, at);
     let results;
@@ -53,17 +76,14 @@ export function placeFinder(map, session, settings, curl) {
       say(box, outside(map, at, "This place") || "There is nothing known here.");
       return;
     }
-    const nodes = results.map((place) => {
-      const node = el("div", { class: "place", dir: "auto" },
-        el("button", { type: "button", onclick: () => choose(node, place, at) }, place.name || place.display_name),
-        el("p", {}, addressOf(place.address)),
-        el("p", { class: "quiet" }, `${metres(place.distance)} · ${place.category}: ${place.type}`));
-      return node;
-    });
-    box.className = "";
-    box.replaceChildren(...nodes, el("div", { class: "row" }, copyButton("Copy as curl", () => curl(address)),
-      el("span", { class: "quiet" }, `${lat}, ${lng}`)));
-    choose(nodes[0], results[0], at);
-    box.scrollIntoView({ block: "nearest" });
-  };
+    for (const place of results) place.away = metres(place.distance);
+    list(results, at, address);
+  }
+
+  function show(place, address) {
+    asked?.abort();
+    list([place], place.location, address);
+  }
+
+  return { ask, show };
 }
