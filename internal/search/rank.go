@@ -20,9 +20,10 @@ const (
 	importanceWeight = .2
 	proximityWeight  = .3
 	otherName        = .97 // the text of names that are not the usual one
+	otherOrder       = .99 // of names with the words in another order
 	categoryName     = .9
 	// A result must match at least leastText, and almostLeast of the text of the best one.
-	leastText, almostLeast = .35, .6
+	leastText, almostLeast = .35, .7
 )
 
 // found is a document that was found.
@@ -30,6 +31,7 @@ type found struct {
 	document uint32
 	name     uint32 // the usual one
 	score    geocoding.Score
+	q        qualities
 	matched  float32 // the part of the words that it matches, without house numbers: 0 to 1
 	house
 }
@@ -42,7 +44,7 @@ func (s *searcher) rank() {
 	for b, list := range s.buckets {
 		for _, i := range list {
 			c := &s.candidates[i]
-			if s.full() && s.worst() >= float64(c.bound)+importanceWeight*float64(c.greatest)/math.MaxUint8+s.nearest {
+			if s.hopeless(c.bound, importanceWeight*float64(c.greatest)/math.MaxUint8+s.nearest) {
 				continue
 			}
 			if visited += c.count; visited > maxVisited {
@@ -87,7 +89,7 @@ func (s *searcher) boundCandidates() {
 
 // text returns the text score of a candidate whose document has some qualities.
 func (s *searcher) text(c *candidate, q *qualities) float32 {
-	text := s.matched(q) * (1 - coverWeight*(1-c.cover))
+	text := s.matched(q) * (1 - coverWeight*(1-c.cover)) * c.order
 	switch c.kind {
 	case NameOther:
 		text *= otherName
@@ -106,15 +108,21 @@ func (s *searcher) matched(q *qualities) float32 {
 	return sum / (s.weight * sameWord)
 }
 
-// matchedWords is matched without house numbers.
-func (s *searcher) matchedWords(q *qualities) float32 {
+// withHouses returns the qualities if the house numbers were matched.
+func (s *searcher) withHouses(q *qualities) *qualities {
 	with := *q
 	for i := range s.tokens {
 		if s.tokens[i].isHouse {
 			with[i] = sameWord
 		}
 	}
-	return s.matched(&with)
+	return &with
+}
+
+// hopeless reports whether a document with a text score and other scores cannot be a result.
+func (s *searcher) hopeless(text float32, others float64) bool {
+	return text < leastText || s.full() && float64(text)+others <= s.worst() ||
+		len(s.best) > 0 && float64(text) < almostLeast*s.best[0].score.Text
 }
 
 // visitDocuments looks at the documents of a candidate.
@@ -138,7 +146,7 @@ func (s *searcher) visitDocument(c *candidate, number uint32) {
 	f := found{document: number, name: d.Name}
 	f.score.Importance = importanceWeight * float64(d.Importance) / math.MaxUint8
 	f.score.Proximity = s.proximity(&box)
-	if s.full() && float64(c.bound)+f.score.Importance+f.score.Proximity <= s.worst() {
+	if s.hopeless(c.bound, f.score.Importance+f.score.Proximity) {
 		return
 	}
 	q := c.q
@@ -152,6 +160,9 @@ func (s *searcher) visitDocument(c *candidate, number uint32) {
 		}
 	}
 	if d.Houses != 0 {
+		if s.hopeless(s.text(c, s.withHouses(&q)), f.score.Importance+f.score.Proximity) {
+			return
+		}
 		f.house = s.findHouse(d, &q)
 	}
 	if s.aroundPlace {
@@ -164,27 +175,36 @@ func (s *searcher) visitDocument(c *candidate, number uint32) {
 	}
 	f.score.Text = float64(s.text(c, &q))
 	f.score.Total = f.score.Text + f.score.Importance + f.score.Proximity
-	if f.score.Text < leastText || s.full() && f.score.Total <= s.worst() || !s.wanted(d) {
+	if s.hopeless(float32(f.score.Text), f.score.Importance+f.score.Proximity) || !s.wanted(d, f.feature != 0) {
 		return
 	}
-	f.matched = s.matchedWords(&q)
+	f.q, f.matched = q, s.matched(s.withHouses(&q))
 	s.keep(f, d)
 }
 
 // namedPlace is a settlement that the query names.
 type namedPlace struct {
-	known      bool
+	weight     float32 // of its words that the best result lacks; 0 if there is no such place
 	importance uint8
 	at         focus
 	q          qualities
 }
 
-// findPlace finds the most important settlement that the query names.
+// findPlace finds the settlement with most of the words that the best result lacks.
 func (s *searcher) findPlace() {
 	s.place = namedPlace{}
 	for i := range s.candidates {
 		c := &s.candidates[i]
-		if !c.isPlace || c.greatest <= s.place.importance {
+		if !c.isPlace {
+			continue
+		}
+		weight := float32(0)
+		for i := range s.tokens {
+			if len(s.best) == 0 || s.best[0].q[i] == 0 {
+				weight += s.tokens[i].weight * float32(c.q[i])
+			}
+		}
+		if weight == 0 || weight < s.place.weight {
 			continue
 		}
 		r := s.record(c.name)
@@ -194,8 +214,8 @@ func (s *searcher) findPlace() {
 			n += r.uint()
 			d := s.documents.At(int(n))
 			if l := geocoding.Layer(d.Layer); l >= geocoding.LayerCity && l <= geocoding.LayerLocality &&
-				d.Importance > s.place.importance {
-				s.place = namedPlace{true, d.Importance, newFocus(geometry.Coord{X: d.X, Y: d.Y}), c.q}
+				(weight > s.place.weight || d.Importance > s.place.importance) {
+				s.place = namedPlace{weight, d.Importance, newFocus(geometry.Coord{X: d.X, Y: d.Y}), c.q}
 			}
 		}
 	}

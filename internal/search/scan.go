@@ -78,7 +78,7 @@ func (s *searcher) pushNode(n node, text float32) {
 
 // proximity returns the part of the rank of the nearest position in a box.
 func (s *searcher) proximity(b *geo.Box) float64 {
-	if s.query.Near == nil {
+	if s.nearest == 0 {
 		return 0
 	}
 	return proximityWeight * s.near.proximity(s.scale, b)

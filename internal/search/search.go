@@ -118,7 +118,13 @@ func (s *searcher) search(q *geocoding.Query) (err error) {
 	}
 	for i := range s.tokens {
 		if t := &s.tokens[i]; !t.known && !(t.isHouse && len(t.Text) < minPostcode) {
-			if err := s.addFuzzy(uint8(i), q.Autocomplete); err != nil {
+			if err := s.addFuzzy(uint8(i), 1, q.Autocomplete); err != nil {
+				return err
+			}
+			if t.known {
+				continue
+			}
+			if err := s.addFuzzy(uint8(i), 2, q.Autocomplete); err != nil {
 				return err
 			}
 		}
@@ -128,14 +134,14 @@ func (s *searcher) search(q *geocoding.Query) (err error) {
 		return nil
 	}
 	for i := range s.tokens {
-		if err := s.addFuzzy(uint8(i), q.Autocomplete); err != nil {
+		if err := s.addFuzzy(uint8(i), 2, q.Autocomplete); err != nil {
 			return err
 		}
 	}
 	s.run(allPostings)
 	if s.query.Near == nil && (len(s.best) == 0 || s.best[0].matched < enough) {
-		if s.findPlace(); s.place.known {
-			s.aroundPlace = true
+		if s.findPlace(); s.place.weight > 0 {
+			s.aroundPlace, s.near, s.nearest, s.scale = true, s.place.at, proximityWeight, halfway
 			s.rank()
 		}
 	}
@@ -177,7 +183,7 @@ func (s *searcher) setNear() {
 }
 
 // wanted reports whether a document passes the filters of the query.
-func (s *searcher) wanted(d *Document) bool {
+func (s *searcher) wanted(d *Document, isHouse bool) bool {
 	q := s.query
 	if len(q.Countries) > 0 {
 		code := s.contexts.Range(int(d.Context), int(d.Context)+3)
@@ -188,12 +194,16 @@ func (s *searcher) wanted(d *Document) bool {
 	if len(q.Categories) == 0 && q.Keep == nil {
 		return true
 	}
+	layer := geocoding.Layer(d.Layer)
+	if isHouse {
+		layer = geocoding.LayerHouse
+	}
 	f := s.places.Feature(d.Feature)
 	for key, value := range s.places.Kinds(&f) {
 		asked := len(q.Categories) == 0 || slices.ContainsFunc(q.Categories, func(c string) bool {
 			return strings.EqualFold(c, string(key)) || strings.EqualFold(c, string(value))
 		})
-		if asked && (q.Keep == nil || q.Keep(string(key), string(value), geocoding.Layer(d.Layer))) {
+		if asked && (q.Keep == nil || q.Keep(string(key), string(value), layer)) {
 			return true
 		}
 	}
@@ -211,7 +221,7 @@ func (s *searcher) describe() *geocoding.Result {
 		s.items = append(s.items, s.itemOf(&s.best[i]))
 	}
 	result := s.places.Describe(s.items, &geocoding.Request{Languages: s.query.Languages,
-		Categories: s.query.Categories, Into: s.query.Into})
+		Categories: s.query.Categories, Keep: s.query.Keep, Into: s.query.Into})
 	for i := range result.Places {
 		p, f := &result.Places[i], &s.best[i]
 		d := s.documents.At(int(f.document))
