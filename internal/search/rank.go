@@ -40,20 +40,42 @@ type found struct {
 func (s *searcher) rank() {
 	s.best = s.best[:0]
 	s.boundCandidates()
-	visited := uint32(0)
+	visited, limit := 0, maxVisited
 	for b, list := range s.buckets {
 		for _, i := range list {
 			c := &s.candidates[i]
-			if s.hopeless(c.bound, importanceWeight*float64(c.greatest)/math.MaxUint8+s.nearest) {
+			if s.hopelessName(c) {
 				continue
 			}
-			if visited += c.count; visited > maxVisited {
-				s.scan(1-float32(b)/(bucketCount-1), false)
-				return
+			if visited += int(c.count); visited > limit {
+				if s.left(b)*scanShare > s.documents.Len() {
+					s.scan(1-float32(b)/(bucketCount-1), false)
+					return
+				}
+				limit = maxScanned
 			}
-			s.visitDocuments(c)
+			if visited <= limit {
+				s.visitDocuments(c)
+			}
 		}
 	}
+}
+
+// hopelessName reports whether no document of a candidate can be a result.
+func (s *searcher) hopelessName(c *candidate) bool {
+	return s.hopeless(c.bound, importanceWeight*float64(c.greatest)/math.MaxUint8+s.nearest)
+}
+
+// left counts the documents of the candidates in a bucket and all later ones that may be results.
+func (s *searcher) left(bucket int) (n int) {
+	for _, list := range s.buckets[bucket:] {
+		for _, i := range list {
+			if c := &s.candidates[i]; !s.hopelessName(c) {
+				n += int(c.count)
+			}
+		}
+	}
+	return n
 }
 
 // bucketCount is the number of groups of candidates by their bounds. Groups are not sorted.
@@ -66,11 +88,6 @@ func (s *searcher) boundCandidates() {
 	for i := range s.entities.values {
 		context.raise(&s.entities.values[i])
 	}
-	for i := range s.tokens {
-		if s.tokens[i].isHouse {
-			context[i] = sameWord
-		}
-	}
 	if s.aroundPlace {
 		context.raise(&s.place.q)
 	}
@@ -81,6 +98,9 @@ func (s *searcher) boundCandidates() {
 		c := &s.candidates[i]
 		q := c.q
 		q.raise(&context)
+		if c.houses {
+			q = *s.withHouses(&q)
+		}
 		c.bound = s.text(c, &q)
 		bucket := bucketCount - 1 - int(min(c.bound, 1)*(bucketCount-1))
 		s.buckets[bucket] = append(s.buckets[bucket], uint32(i))
@@ -160,9 +180,6 @@ func (s *searcher) visitDocument(c *candidate, number uint32) {
 		}
 	}
 	if d.Houses != 0 {
-		if s.hopeless(s.text(c, s.withHouses(&q)), f.score.Importance+f.score.Proximity) {
-			return
-		}
 		f.house = s.findHouse(d, &q)
 	}
 	if s.aroundPlace {

@@ -13,6 +13,8 @@ import (
 const (
 	// maxVisited is how many documents are ranked one name after the other, maxScanned how many along the tree.
 	maxVisited, maxScanned = 1_000, 20_000
+	// The tree is of use if at least one in scanShare documents matches.
+	scanShare = 16
 )
 
 // node is a node of the tree over the documents.
