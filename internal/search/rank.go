@@ -40,7 +40,7 @@ type found struct {
 func (s *searcher) rank() {
 	s.best = s.best[:0]
 	s.boundCandidates()
-	visited, limit := 0, maxVisited
+	visited, limit := 0, fewDocuments
 	for b, list := range s.buckets {
 		for _, i := range list {
 			c := &s.candidates[i]
@@ -52,7 +52,7 @@ func (s *searcher) rank() {
 					s.scan(1-float32(b)/(bucketCount-1), false)
 					return
 				}
-				limit = maxScanned
+				limit = maxVisited
 			}
 			if visited <= limit {
 				s.visitDocuments(c)
