@@ -163,8 +163,16 @@ func (s *searcher) visitDocument(c *candidate, number uint32) {
 		f.score.Proximity = s.proximity(&geo.Box{MinX: d.X, MinY: d.Y, MaxX: d.X, MaxY: d.Y})
 	}
 	f.score.Total = f.score.Text + f.score.Importance + f.score.Proximity
-	if f.score.Text < leastText || s.full() && f.score.Total <= s.worst() || !s.wanted(d) {
+	if f.score.Text < leastText || s.full() && f.score.Total <= s.worst() {
 		return
+	}
+	if !s.wanted(&f, d) {
+		if f.feature == 0 {
+			return
+		}
+		if f.house = (house{}); !s.wanted(&f, d) { // the street of a house
+			return
+		}
 	}
 	s.keep(f, d)
 }
