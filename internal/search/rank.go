@@ -46,7 +46,7 @@ func (s *searcher) rank() {
 				continue
 			}
 			if visited += c.count; visited > maxVisited {
-				s.scan(1-float32(b)/(bucketCount-1), false)
+				s.scan(1-float32(b-1)/(bucketCount-1), false) // no bound of the group is above that
 				return
 			}
 			s.visitDocuments(c)
