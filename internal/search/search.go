@@ -72,8 +72,8 @@ func (x *Index) Search(ctx context.Context, q *geocoding.Query) (result *geocodi
 	}
 	s := x.scratch.Get().(*searcher)
 	defer s.release()
-	if err := s.search(q); err != nil {
-		return nil, err
+	if err := s.search(q); err != nil { // of package vellum
+		return nil, &region.DamageError{Problem: "the search index: " + err.Error()}
 	}
 	return s.describe(), nil
 }
