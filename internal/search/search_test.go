@@ -100,10 +100,12 @@ type query struct {
 	want string
 }
 
+func halfTyped(text string) (string, bool) { return strings.CutSuffix(text, "*") }
+
 func checkQueries(t *testing.T, x *search.Index, rows []query) {
 	t.Helper()
 	for _, row := range rows {
-		text, half := strings.CutSuffix(row.text, "*")
+		text, half := halfTyped(row.text)
 		got := ask(t, x, &geocoding.Query{Text: text, Autocomplete: half, Near: row.near})
 		if found := ids(got); found != row.want && !strings.HasPrefix(found, row.want+" ") || row.want == "" && found != "" {
 			t.Errorf("%q: %q, want %q%s", row.text, found, row.want, described(got))
