@@ -12,6 +12,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/search"
+	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/internal/testkit/osmtest"
 )
 
@@ -57,5 +58,38 @@ func TestScan(t *testing.T) {
 	}
 	if most <= search.MaxVisited {
 		t.Errorf("at most %d documents are too few", most)
+	}
+}
+
+// TestNothingBetter: no document that was left out, because its name cannot be good enough, would have ranked higher.
+func TestNothingBetter(t *testing.T) {
+	t.Parallel()
+	check := func(x *search.Index, text string, half bool, near *orb.Point) {
+		for _, limit := range []int{1, 2, 5} {
+			got, want, _, err := x.Ranks(&geocoding.Query{Text: text, Autocomplete: half, Near: near, Limit: limit})
+			if err != nil || !slices.EqualFunc(got, want, func(a, b float64) bool { return math.Abs(a-b) < 1e-6 }) {
+				t.Errorf("%q near %v, %d results: %.4f, want %.4f, %v", text, near, limit, got, want, err)
+			}
+		}
+	}
+	x := openRegion(t, state())
+	for _, near := range []*orb.Point{nil, &dover} {
+		for _, street := range []string{"main street", "weaver st", "loockerman street, dover", "loockerman", "main street wilmington", "saint paul av", "newport road newport"} {
+			for _, number := range []string{"", "36 ", "34 ", "12 a ", "12 b ", "12a ", "824 ", "205 ", "14 ", "rose cottage ", "9 dover 19904 "} {
+				for _, half := range []bool{false, true} {
+					check(x, number+street, half, near)
+				}
+			}
+		}
+	}
+	if !testkit.Little() {
+		x = delaware(t)
+	}
+	for _, kind := range kinds {
+		for _, text := range kind.texts {
+			text, half := halfTyped(text)
+			check(x, text, half, nil)
+			check(x, text, half, &dover)
+		}
 	}
 }
