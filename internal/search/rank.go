@@ -38,18 +38,21 @@ type found struct {
 func (s *searcher) rank() {
 	s.best = s.best[:0]
 	s.boundCandidates()
-	visited := uint32(0)
+	visited, scanned := uint32(0), false
 	for b, list := range s.buckets {
 		for _, i := range list {
 			c := &s.candidates[i]
-			if s.full() && s.worst() >= float64(c.bound)+importanceWeight*float64(c.greatest)/math.MaxUint8+s.nearest {
+			if scanned && c.kind != NameOther ||
+				s.full() && s.worst() >= float64(c.bound)+importanceWeight*float64(c.greatest)/math.MaxUint8+s.nearest {
 				continue
 			}
-			if visited += c.count; visited > maxVisited {
+			if visited += c.count; visited > maxVisited && !scanned {
 				s.scan(1-float32(b-1)/(bucketCount-1), false) // no bound of the group is above that
-				return
+				scanned, visited = true, c.count              // the tree has only the usual names
 			}
-			s.visitDocuments(c)
+			if !scanned || c.kind == NameOther && visited <= maxVisited {
+				s.visitDocuments(c)
+			}
 		}
 	}
 }

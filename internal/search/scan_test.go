@@ -32,6 +32,8 @@ func crowd(shops int) osmtest.Sketch {
 			tags = fmt.Sprintf("place=village name=Sa%c+Town population=%d", 'a'+rng.IntN(26), rng.IntN(100_000))
 		case 3:
 			tags = fmt.Sprintf("amenity=cafe name=Number%d+Salt", rng.IntN(40))
+		case 4:
+			tags = fmt.Sprintf("amenity=bar name=Zebra+%d old_name=Sa%c+Bar wikidata=Q2", i, 'a'+rng.IntN(26))
 		}
 		fmt.Fprintf(&d, "n%d %.7f %.7f %s\n", 1000+i, rng.Float64(), rng.Float64(), tags)
 	}
