@@ -268,6 +268,7 @@ func (s *server) setStatus(t testing.TB, userToken, id, status string) {
 const (
 	accounts = "/api/v1/service-accounts"
 	external = "/api/v1/external"
+	geocode  = "/v2/search/geocode"
 	reverse  = "/v2/search/reverse-geocoding"
 	match    = "/api/route/matching/"
 	route    = "/proxied/route" // of the tests' server, by an upstream

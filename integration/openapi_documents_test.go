@@ -50,6 +50,7 @@ func TestOpenAPIDocuments(t *testing.T) {
 		"get /route/v1/{profile}/{coordinates}", "get /table/v1/{profile}/{coordinates}",
 		"get /nearest/v1/{profile}/{coordinates}", "get /trip/v1/{profile}/{coordinates}",
 		"get /match/v1/{profile}/{coordinates}",
+		"get /photon/api", "get /photon/reverse", "get /nominatim/search", "get /nominatim/reverse",
 		"get /tiles/{region}/{z}/{x}/{y}.mvt", "get /tiles/{region}/network/{profile}/{z}/{x}/{y}.mvt",
 		"get /tiles/{region}.json", "get /tiles/{region}/network/{profile}.json", "get /tiles/{region}/style.json",
 		"post /playground/token",

@@ -183,10 +183,13 @@ func (s *server) tokenOf(t *testing.T, organization string) string {
 func TestHeavyRequests(t *testing.T) {
 	leaveOut(t, "keeps the machine busy for a while")
 	s := startUnlogged(t)
-	hostile, other := s.tokenOf(t, "hostile"), s.tokenOf(t, "other")
+	hostile := s.tokenOf(t, "hostile")
+	acc := s.create(t, s.userToken(t, "other"), map[string]any{"scopes": []string{"DIRECTION", "GEOCODING", "REVERSEGEOCODING"}})
+	other, _ := s.exchange(t, acc.ClientToken, acc.ServerToken)
 	heavy := call{method: "POST", path: match, bearer: hostile, body: acrossDelaware}
 	kinds := map[string]call{
 		"reverse geocoding": {path: reverse + "?lat=39.1573&lon=-75.5197", bearer: other},
+		"search":            {path: geocode + "?query=loockerman+street+dov", bearer: other},
 		"light matching":    {method: "POST", path: match, bearer: other, body: streets},
 	}
 	quiet := make(map[string]latencies)

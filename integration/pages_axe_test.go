@@ -27,7 +27,7 @@ func TestPagesAxe(t *testing.T) {
 	s := startServer(t)
 	user := s.userToken(t, "acme")
 	account := s.create(t, user, map[string]any{"platform": "WEB", "isAdmin": true,
-		"scopes": []string{"TILE", "DIRECTION", "REVERSEGEOCODING"}, "description": "shop <script> شبكة 🚗",
+		"scopes": []string{"TILE", "DIRECTION", "REVERSEGEOCODING", "GEOCODING"}, "description": "shop <script> شبكة 🚗",
 		"quotas": []map[string]any{{"scope": "*", "unit": "units", "window": "month", "limit": 1_000_000}}})
 	s.create(t, user, map[string]any{"platform": "IOS", "scopes": []string{"TILE"}, "status": "SUSPENDED"})
 	token, _ := s.exchange(t, account.ClientToken, account.ServerToken)
@@ -99,8 +99,11 @@ func (c *axeCheck) playground(address, token, drive string) {
 	c.finds("places")
 	tab.Type("#ask-at", "-75.5197 39.1573")
 	tab.Wait("positions", `document.querySelector("#found [role=option]")`)
+	c.finds("positions in the search box")
+	tab.Type("#ask-at", "main street dover")
+	tab.Wait("results", `document.querySelector("#found")?.textContent.includes("Main Street")`)
 	tab.Press(kb.ArrowDown)
-	c.finds("the search box")
+	c.finds("results of a search")
 	tab.Press(kb.Enter)
 	tab.Press(kb.Escape, kb.ArrowDown)
 	tab.Wait("recent searches", `document.querySelector("#found-part:not([hidden]) #recent-clear")`)

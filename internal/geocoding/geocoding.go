@@ -22,8 +22,8 @@ type Request struct {
 	// Categories restricts the results to features whose key or value is one of these terms, ignoring case. Empty means no
 	// restriction.
 	Categories []string
-	// Keep, if set, reports whether a feature with a category, type and layer is wanted. If none is near, the places of the
-	// point's address are asked for.
+	// Keep, if set, reports whether a feature with a category, type and layer is wanted. If none is near, the places of
+	// the point's address are asked for.
 	Keep func(category, kind string, layer Layer) bool
 	// Areas asks for the places of the point's address, from a neighbourhood to the country, instead of features.
 	Areas bool

@@ -85,7 +85,8 @@ func (s *search) parts(a *location) []hit {
 	parts := [...]uint32{s.around.Feature[placefile.RoleAnswer], a.suburb.feature, a.hamlet.feature, a.city.feature,
 		a.county.feature, a.state.feature, a.countryLabel.feature}
 	for i, n := range parts {
-		if n == 0 || i == 0 && slices.Contains(parts[1:], n) || len(s.hits) == s.size || slices.ContainsFunc(s.hits, func(h hit) bool { return h.feature == n-1 }) {
+		if n == 0 || i == 0 && slices.Contains(parts[1:], n) || len(s.hits) == s.size ||
+			slices.ContainsFunc(s.hits, func(h hit) bool { return h.feature == n-1 }) {
 			continue
 		}
 		f := s.x.feature(n - 1)

@@ -56,8 +56,8 @@ const (
 	LayerState
 	LayerCounty
 	LayerCity
-	LayerDistrict // a suburb or borough
-	LayerLocality // a neighbourhood or hamlet
+	LayerDistrict // a suburb, borough or hamlet
+	LayerLocality // a neighbourhood
 	LayerStreet
 	LayerHouse
 )
@@ -67,5 +67,5 @@ type Score struct {
 	Total      float64 // the sum of the others
 	Text       float64 // how well the words match: 0 to 1
 	Importance float64 // of the place
-	Proximity  float64 // to Query.Near
+	Proximity  float64 // to Query.Near, or to a place that the text names
 }

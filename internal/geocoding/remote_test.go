@@ -1,6 +1,7 @@
 package geocoding_test
 
 import (
+	"slices"
 	"strconv"
 	"testing"
 
@@ -209,3 +210,36 @@ func TestNameless(t *testing.T) {
 }
 
 func metresText(m float64) string { return strconv.FormatFloat(m, 'f', -1, 64) }
+
+// What a search needs to know of an object beyond its place: its layer, box and importance, by which callers filter.
+func TestQueryAnswer(t *testing.T) {
+	address := geocoding.Address{City: "Newark", State: "Delaware", Country: "United States", CountryCode: "us"}
+	at := orb.Point{-75.75, 39.68}
+	node := func(id int64, name, category, kind string) geocoding.Found {
+		return geocoding.Found{Kind: region.KindWay, ID: id, Name: name, Category: category, Type: kind, Geometry: at, Address: address}
+	}
+	house := node(3, "", "building", "yes")
+	house.Address.HouseNumber, house.Address.Street = "5", "Main Street"
+	newark := node(4, "Newark", "boundary", "administrative")
+	newark.Bound, newark.Importance = orb.Bound{Min: orb.Point{-75.8, 39.6}, Max: orb.Point{-75.7, 39.7}}, 0.5
+	found := []geocoding.Found{node(1, "Deer Park", "amenity", "bar"), node(2, "Main Street", "highway", "secondary"), house, newark,
+		node(5, "Delaware", "boundary", "administrative"), node(6, "Newark", "place", "town"), node(2, "again", "highway", "secondary"),
+		node(7, "", "amenity", "bench"), {Kind: region.KindNode, ID: 8, Name: "nowhere", Category: "amenity", Type: "bar"}}
+	var layers []geocoding.Layer
+	for _, p := range (&geocoding.Query{Limit: 50}).Answer(found).Places {
+		layers = append(layers, p.Layer)
+		if p.Location != at || p.Address.CountryCode != "USA" || p.Name == "" || p.Distance != 0 {
+			t.Errorf("%+v", p)
+		}
+		if p.ID == "way:4" && (p.Bound != newark.Bound || p.Importance != 0.5) || p.ID == "way:1" && p.Bound != at.Bound() {
+			t.Errorf("%+v", p)
+		}
+	}
+	if want := []geocoding.Layer{geocoding.LayerOther, geocoding.LayerStreet, geocoding.LayerHouse, geocoding.LayerCity, geocoding.LayerState, geocoding.LayerCity}; !slices.Equal(layers, want) {
+		t.Errorf("layers %v, want %v", layers, want)
+	}
+	kept := (&geocoding.Query{Limit: 50, Keep: func(_, _ string, l geocoding.Layer) bool { return l == geocoding.LayerCity }}).Answer(found).Places
+	if len(kept) != 2 || kept[0].ID != "way:4" || kept[1].ID != "way:6" {
+		t.Errorf("cities: %+v", kept)
+	}
+}

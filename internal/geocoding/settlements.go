@@ -126,8 +126,8 @@ const (
 	maxCityVote = 2_000 // metres
 )
 
-// infer takes the city that most of the nearest addresses of the same country tell, at least two, where neither an area nor a
-// settlement tells it: an extract may have cut the boundary of the city, and left out its center.
+// infer takes the city that most of the nearest addresses of the same country tell, at least two, where neither an
+// area nor a settlement tells it: an extract may have cut the boundary of the city, and left out its center.
 func (s *search) infer(a *location) {
 	if a.city.feature != 0 {
 		return

@@ -6,8 +6,10 @@ import "github.com/mapsedge/caddy-maps/internal/geocoding"
 // have its words were ranked, one by one. Visited is how many they are.
 func (x *Index) Ranks(q *geocoding.Query) (got, want []float64, visited int, err error) {
 	ranks := func(best []found) (all []float64) {
-		for _, f := range best {
-			all = append(all, f.score.Total)
+		for _, f := range best { // as describe does
+			if f.score.Text >= almostLeast*best[0].score.Text {
+				all = append(all, f.score.Total)
+			}
 		}
 		return all
 	}

@@ -129,7 +129,7 @@ func (s *searcher) matchAddress(h *house, q *qualities) {
 		s.words = words.Append(s.words[:0], string(text))
 		for _, w := range s.words {
 			if term, ok, err := s.lookup.Get([]byte(w.Text)); ok && err == nil {
-				s.match(uint32(term), q)
+				s.match(uint32(term), q, 0)
 			}
 		}
 	}

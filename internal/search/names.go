@@ -13,8 +13,10 @@ type candidate struct {
 	bound    float32 // the greatest text score that one of them can have
 	cover    float32 // the part of the name that the query has, 0 to 1
 	kind     NameKind
-	greatest uint8 // importance
-	isPlace  bool  // it is the whole name of an area or a settlement, maybe
+	order    float32 // 1, or otherOrder
+	twice    bool    // it has a repeated word of the query twice
+	greatest uint8   // importance
+	isPlace  bool    // it is the whole name of an area or a settlement, maybe
 	q        qualities
 }
 
@@ -128,6 +130,11 @@ func (s *searcher) visitName(name uint32) {
 		c.name = entity
 		s.categories[entity+1] = uint32(len(s.candidates) + 1)
 	}
+	for i := range s.tokens {
+		if s.tokens[i].repeated && !c.twice { // "Newport Road, Newport" is rather in Newport
+			c.q[i] = quality(int(c.q[i]) * repeatedWord / sameWord)
+		}
+	}
 	if c.count = r.uint(); c.count > 0 {
 		c.at = uint32(r.at)
 		s.candidates = append(s.candidates, c)
@@ -147,29 +154,45 @@ func (s *searcher) compare(name uint32) (c candidate, r reader, ok bool) {
 	r = s.record(name)
 	c.name, c.kind, c.greatest = name, NameKind(r.byte()), r.byte()
 	matched, all := float32(0), float32(0)
+	last := uint8(0) // word
+	c.order = 1
 	for range r.uint() {
 		t := r.uint()
 		weight := float32(*s.weights.At(int(t)))
 		all += weight
-		if best := s.match(t, &c.q); best > 0 {
-			ok = true
-			matched += weight * float32(best) / sameWord
+		before := c.q
+		best, token := s.match(t, &c.q, last)
+		if best == 0 {
+			continue
+		}
+		ok = true
+		matched += weight * float32(best) / sameWord
+		if token < last {
+			c.order = otherOrder
+		}
+		last = token
+		for i := range s.tokens { // the name has a word of the query twice
+			if s.tokens[i].repeated && before[i] > 0 {
+				c.twice = true
+			}
 		}
 	}
 	if !ok {
 		return c, r, false
 	}
 	c.cover = matched / all
-	for i := range s.tokens {
-		if s.tokens[i].repeated { // "Newport Road, Newport" is rather in Newport
-			c.q[i] = quality(int(c.q[i]) * repeatedWord / sameWord)
-		}
-	}
 	return c, r, true
 }
 
-// match raises the qualities of the words that match a term, and returns the greatest.
-func (s *searcher) match(term uint32, q *qualities) (best quality) {
+// match raises the qualities of the words that match a term, and returns the greatest, with its word: of several, one
+// that is not before another one.
+func (s *searcher) match(term uint32, q *qualities, last uint8) (best quality, token uint8) {
+	take := func(i uint8, level quality) {
+		q[i] = max(q[i], level)
+		if level > best || level == best && token < last {
+			best, token = level, i
+		}
+	}
 	from, to := 0, len(s.hits)
 	if to > 0 && (term < s.hits[0].term || term > s.hits[to-1].term) {
 		from = to
@@ -182,13 +205,12 @@ func (s *searcher) match(term uint32, q *qualities) (best quality) {
 		}
 	}
 	for ; from < len(s.hits) && s.hits[from].term == term; from++ {
-		h := &s.hits[from]
-		q[h.token], best = max(q[h.token], h.quality), max(best, h.quality)
+		take(s.hits[from].token, s.hits[from].quality)
 	}
 	for _, p := range s.spans {
 		if term >= p.from && term < p.to {
-			q[p.token], best = max(q[p.token], p.quality), max(best, p.quality)
+			take(p.token, p.quality)
 		}
 	}
-	return best
+	return best, token
 }

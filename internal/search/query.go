@@ -48,9 +48,9 @@ type token struct {
 	house    uint32  // as a house number
 	rest     string
 	isHouse  bool
-	known    bool // some term is the word, a variant of it, or begins with it
-	fuzzy    bool // terms within some edits have been added
-	repeated bool // an earlier word is the same
+	known    bool  // some term is the word, a variant of it, begins with it, or is within some edits
+	edits    uint8 // terms within so many edits have been added
+	repeated bool  // an earlier word is the same
 }
 
 // hit is a term that a word matches.
@@ -180,35 +180,33 @@ const (
 	maxFuzzy = 256
 )
 
-// addFuzzy adds the terms within some edits of a word.
-func (s *searcher) addFuzzy(i uint8, autocomplete bool) error {
+// addFuzzy adds the terms within at most some edits of a word: 1 or 2. Most words with errors have one, which is found
+// much faster.
+func (s *searcher) addFuzzy(i, edits uint8, autocomplete bool) error {
 	t := &s.tokens[i]
-	if t.fuzzy {
-		return nil
-	}
-	t.fuzzy = true
-	// A word that lacks a letter is shorter than it should be: see allows.
-	letters, edits := utf8.RuneCountInString(t.Text)+1, uint8(0)
+	letters := utf8.RuneCountInString(t.Text)
 	switch {
-	case t.Number && letters > minPostcode, !t.Number && letters >= minOneEdit && letters < minTwoEdits:
-		edits = 1
-	case !t.Number && letters >= minTwoEdits:
-		edits = 2
+	case t.Number && letters < minPostcode, letters+1 < minOneEdit: // that of a longer one may lack a letter: see allows
+		edits = 0
+	case t.Number || letters+1 < minTwoEdits:
+		edits = min(edits, 1)
 	}
-	if edits == 0 {
+	if edits <= t.edits {
 		return nil
 	}
+	first := t.edits == 0
+	t.edits = edits
 	found := len(s.hits)
 	if err := s.addEdits(i, edits, false, [3]quality{sameWord, oneEdit, twoEdits}); err != nil {
 		return err
 	}
-	if autocomplete && int(i) == len(s.tokens)-1 && !t.Number && letters > minOneEdit {
+	if first && autocomplete && int(i) == len(s.tokens)-1 && !t.Number && letters >= minOneEdit {
 		if err := s.addEdits(i, 1, true, [3]quality{unfinishedWord, editedPrefix}); err != nil {
 			return err
 		}
 	}
 	if !t.known && len(s.hits) > found {
-		t.weight = postcodeWeight
+		t.known, t.weight = true, postcodeWeight
 		for _, h := range s.hits[found:] {
 			t.weight = max(t.weight, float32(*s.weights.At(int(h.term))))
 		}

@@ -20,9 +20,10 @@ const (
 	importanceWeight = .2
 	proximityWeight  = .3
 	otherName        = .97 // the text of names that are not the usual one
+	otherOrder       = .99 // of names with the words in another order
 	categoryName     = .9
 	// A result must match at least leastText, and almostLeast of the text of the best one.
-	leastText, almostLeast = .35, .6
+	leastText, almostLeast = .35, .7
 )
 
 // found is a document that was found.
@@ -30,6 +31,7 @@ type found struct {
 	document uint32
 	name     uint32 // the usual one
 	score    geocoding.Score
+	q        qualities
 	matched  float32 // the part of the words that it matches, without house numbers: 0 to 1
 	house
 }
@@ -43,7 +45,7 @@ func (s *searcher) rank() {
 		for _, i := range list {
 			c := &s.candidates[i]
 			if scanned && c.kind != NameOther ||
-				s.full() && s.worst() >= float64(c.bound)+importanceWeight*float64(c.greatest)/math.MaxUint8+s.nearest {
+				s.hopeless(c.bound, importanceWeight*float64(c.greatest)/math.MaxUint8+s.nearest) {
 				continue
 			}
 			if visited += c.count; visited > maxVisited && !scanned {
@@ -90,7 +92,7 @@ func (s *searcher) boundCandidates() {
 
 // text returns the text score of a candidate whose document has some qualities.
 func (s *searcher) text(c *candidate, q *qualities) float32 {
-	text := s.matched(q) * (1 - coverWeight*(1-c.cover))
+	text := s.matched(q) * (1 - coverWeight*(1-c.cover)) * c.order
 	switch c.kind {
 	case NameOther:
 		text *= otherName
@@ -109,15 +111,21 @@ func (s *searcher) matched(q *qualities) float32 {
 	return sum / (s.weight * sameWord)
 }
 
-// matchedWords is matched without house numbers.
-func (s *searcher) matchedWords(q *qualities) float32 {
+// withHouses returns the qualities if the house numbers were matched.
+func (s *searcher) withHouses(q *qualities) *qualities {
 	with := *q
 	for i := range s.tokens {
 		if s.tokens[i].isHouse {
 			with[i] = sameWord
 		}
 	}
-	return s.matched(&with)
+	return &with
+}
+
+// hopeless reports whether a document with a text score and other scores cannot be a result.
+func (s *searcher) hopeless(text float32, others float64) bool {
+	return text < leastText || s.full() && float64(text)+others <= s.worst() ||
+		len(s.best) > 0 && float64(text) < almostLeast*s.best[0].score.Text
 }
 
 // visitDocuments looks at the documents of a candidate.
@@ -137,6 +145,13 @@ func (s *searcher) visitDocument(c *candidate, number uint32) {
 	if s.query.Bound != nil && !s.within(d) {
 		return
 	}
+	box := geo.Box{MinX: d.X, MinY: d.Y, MaxX: d.X, MaxY: d.Y}
+	f := found{document: number, name: d.Name}
+	f.score.Importance = importanceWeight * float64(d.Importance) / math.MaxUint8
+	f.score.Proximity = s.proximity(&box)
+	if s.hopeless(c.bound, f.score.Importance+f.score.Proximity) {
+		return
+	}
 	q := c.q
 	q.raise(s.contextOf(d.Context, d.Category))
 	isPlace := d.Layer >= uint8(geocoding.LayerCountry) && d.Layer <= uint8(geocoding.LayerLocality)
@@ -147,26 +162,23 @@ func (s *searcher) visitDocument(c *candidate, number uint32) {
 			}
 		}
 	}
-	f := found{document: number, name: d.Name}
 	if d.Houses != 0 {
+		if s.hopeless(s.text(c, s.withHouses(&q)), f.score.Importance+f.score.Proximity) {
+			return
+		}
 		f.house = s.findHouse(d, &q)
 	}
 	if s.aroundPlace {
-		nearness := s.proximityTo(&s.place.at, aroundScale, &geo.Box{MinX: d.X, MinY: d.Y, MaxX: d.X, MaxY: d.Y})
+		nearness := s.place.at.proximity(aroundScale, &box)
 		for i := range s.tokens {
 			if q[i] == 0 {
 				q[i] = quality(nearness * float64(s.place.q[i]) * aroundQuality)
 			}
 		}
 	}
-	f.matched = s.matchedWords(&q)
 	f.score.Text = float64(s.text(c, &q))
-	f.score.Importance = importanceWeight * float64(d.Importance) / math.MaxUint8
-	if s.query.Near != nil {
-		f.score.Proximity = s.proximity(&geo.Box{MinX: d.X, MinY: d.Y, MaxX: d.X, MaxY: d.Y})
-	}
 	f.score.Total = f.score.Text + f.score.Importance + f.score.Proximity
-	if f.score.Text < leastText || s.full() && f.score.Total <= s.worst() {
+	if s.hopeless(float32(f.score.Text), f.score.Importance+f.score.Proximity) {
 		return
 	}
 	if !s.wanted(&f, d) {
@@ -177,23 +189,33 @@ func (s *searcher) visitDocument(c *candidate, number uint32) {
 			return
 		}
 	}
+	f.q, f.matched = q, s.matched(s.withHouses(&q))
 	s.keep(f, d)
 }
 
 // namedPlace is a settlement that the query names.
 type namedPlace struct {
-	known      bool
+	weight     float32 // of its words that the best result lacks; 0 if there is no such place
 	importance uint8
-	at         geometry.Coord
+	at         focus
 	q          qualities
 }
 
-// findPlace finds the most important settlement that the query names.
+// findPlace finds the settlement with most of the words that the best result lacks.
 func (s *searcher) findPlace() {
 	s.place = namedPlace{}
 	for i := range s.candidates {
 		c := &s.candidates[i]
-		if !c.isPlace || c.greatest <= s.place.importance {
+		if !c.isPlace {
+			continue
+		}
+		weight := float32(0)
+		for i := range s.tokens {
+			if len(s.best) == 0 || s.best[0].q[i] == 0 {
+				weight += s.tokens[i].weight * float32(c.q[i])
+			}
+		}
+		if weight == 0 || weight < s.place.weight {
 			continue
 		}
 		r := s.record(c.name)
@@ -203,8 +225,8 @@ func (s *searcher) findPlace() {
 			n += r.uint()
 			d := s.documents.At(int(n))
 			if l := geocoding.Layer(d.Layer); l >= geocoding.LayerCity && l <= geocoding.LayerLocality &&
-				d.Importance > s.place.importance {
-				s.place = namedPlace{true, d.Importance, geometry.Coord{X: d.X, Y: d.Y}, c.q}
+				(weight > s.place.weight || d.Importance > s.place.importance) {
+				s.place = namedPlace{weight, d.Importance, newFocus(geometry.Coord{X: d.X, Y: d.Y}), c.q}
 			}
 		}
 	}

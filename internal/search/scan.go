@@ -12,7 +12,7 @@ import (
 
 const (
 	// maxVisited is how many documents are ranked one name after the other, maxScanned how many along the tree.
-	maxVisited, maxScanned = 3_000, 20_000
+	maxVisited, maxScanned = 1_000, 20_000
 )
 
 // node is a node of the tree over the documents.
@@ -46,6 +46,7 @@ func (s *searcher) scan(most float32, any bool) {
 		d := s.documents.At(int(n.index))
 		if any {
 			if c, _, ok := s.compare(d.Name); ok {
+				c.bound = most
 				s.visitDocument(&c, n.index)
 			}
 			continue
@@ -77,20 +78,30 @@ func (s *searcher) pushNode(n node, text float32) {
 
 // proximity returns the part of the rank of the nearest position in a box.
 func (s *searcher) proximity(b *geo.Box) float64 {
-	if s.query.Near == nil {
+	if s.nearest == 0 {
 		return 0
 	}
-	return proximityWeight * s.proximityTo(&s.near, s.scale, b)
+	return proximityWeight * s.near.proximity(s.scale, b)
 }
 
-// proximityTo returns 1 for a box around a position, and half for one at so many metres as the scale.
-func (s *searcher) proximityTo(at *geometry.Coord, scale float64, b *geo.Box) float64 {
+// focus is a position to be near.
+type focus struct {
+	geometry.Coord
+	cos float64 // of the latitude
+}
+
+func newFocus(c geometry.Coord) focus {
+	return focus{c, math.Cos(float64(c.Y) * geometry.RadiansPerUnit)}
+}
+
+// proximity returns 1 for a box around a position, and half for one at so many metres as the scale.
+func (at *focus) proximity(scale float64, b *geo.Box) float64 {
 	dx, dy := gap(at.X, b.MinX, b.MaxX), gap(at.Y, b.MinY, b.MaxY)
 	if around := geometry.FullTurn - max(float64(b.MaxX)-float64(at.X), float64(at.X)-float64(b.MinX)); around < dx {
 		dx = max(around, 0) // across the antimeridian
 	}
 	// On a plane, which is exact enough for ranks.
-	return scale / (scale + math.Hypot(dx*math.Cos(float64(at.Y)*geometry.RadiansPerUnit), dy)*geo.MetresPerUnit)
+	return scale / (scale + math.Sqrt(dx*dx*at.cos*at.cos+dy*dy)*geo.MetresPerUnit)
 }
 
 // gap returns the distance of a coordinate from a range.

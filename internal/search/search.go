@@ -38,7 +38,7 @@ type searcher struct {
 	automaton automaton
 
 	query   *geocoding.Query
-	near    geometry.Coord
+	near    focus
 	scale   float64 // metres at which the proximity is half of the greatest
 	nearest float64 // the greatest proximity
 	size    int
@@ -118,7 +118,13 @@ func (s *searcher) search(q *geocoding.Query) (err error) {
 	}
 	for i := range s.tokens {
 		if t := &s.tokens[i]; !t.known && !(t.isHouse && len(t.Text) < minPostcode) {
-			if err := s.addFuzzy(uint8(i), q.Autocomplete); err != nil {
+			if err := s.addFuzzy(uint8(i), 1, q.Autocomplete); err != nil {
+				return err
+			}
+			if t.known {
+				continue
+			}
+			if err := s.addFuzzy(uint8(i), 2, q.Autocomplete); err != nil {
 				return err
 			}
 		}
@@ -128,14 +134,14 @@ func (s *searcher) search(q *geocoding.Query) (err error) {
 		return nil
 	}
 	for i := range s.tokens {
-		if err := s.addFuzzy(uint8(i), q.Autocomplete); err != nil {
+		if err := s.addFuzzy(uint8(i), 2, q.Autocomplete); err != nil {
 			return err
 		}
 	}
 	s.run(allPostings)
 	if s.query.Near == nil && (len(s.best) == 0 || s.best[0].matched < enough) {
-		if s.findPlace(); s.place.known {
-			s.aroundPlace = true
+		if s.findPlace(); s.place.weight > 0 {
+			s.aroundPlace, s.near, s.nearest, s.scale = true, s.place.at, proximityWeight, halfway
 			s.rank()
 		}
 	}
@@ -172,7 +178,7 @@ func (s *searcher) setNear() {
 		zoom = geocoding.DefaultZoom
 	}
 	s.nearest = proximityWeight
-	s.near = geometry.NewCoord(*s.query.Near)
+	s.near = newFocus(geometry.NewCoord(*s.query.Near))
 	s.scale = halfway * math.Exp2(geocoding.DefaultZoom-min(max(zoom, 5), 18))
 }
 

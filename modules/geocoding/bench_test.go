@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/mapsedge/caddy-maps/internal/compiler"
@@ -135,4 +136,65 @@ func BenchmarkSearch(b *testing.B) {
 	each := (testkit.ProcessorTime() - began).Seconds() / float64(b.N)
 	b.ReportMetric(each*1e6, "cpu-µs/op")
 	b.ReportMetric(2/each, "queries/s")
+}
+
+// BenchmarkTyping measures searches in Delaware while a name is being typed, through the server behind maps_auth, over
+// loopback HTTP with keep-alive, by 8 clients: "req/s", which includes the clients, and "cpu-us/op", the processor time
+// of the process, clients included.
+func BenchmarkTyping(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "delaware.region")
+	if _, err := compiler.Build(b.Context(),
+		compiler.Options{Inputs: []string{testkit.Extract(b, testkit.Delaware)}, Output: path, NoMap: true}); err != nil {
+		b.Fatal(err)
+	}
+	s := modulestest.Start(b, modulestest.Config{
+		Maps: "region delaware " + path, Level: "INFO", NoAccessLog: true,
+		Site: `
+			handle /v2/search/* {
+				maps_auth GEOCODING
+				maps_geocode {
+					geocoder local delaware
+				}
+			}
+			handle /api/v1/external/* {
+				maps_tokens
+			}
+			handle /api/v1/service-accounts* {
+				maps_accounts
+			}`,
+	})
+	_, token := s.Token("acme", "GEOCODING")
+	var queries []string
+	for _, name := range []string{"Delaware State Capitol", "Loockerman Street Dover", "Wilmington", "Newark", "Rehoboth Beach",
+		"Christiana Mall", "Kirkwood Highway", "Walgreens Smyrna", "Dover Air Force Base", "414 Main Street Newark"} {
+		for end := 3; end <= len(name); end++ {
+			queries = append(queries, url.QueryEscape(name[:end]))
+		}
+	}
+	for _, more := range []string{"", "&proximity=39.158,-75.524"} {
+		b.Run("more="+more, func(b *testing.B) {
+			var clients [8]*modulestest.Client
+			for i := range clients {
+				clients[i] = modulestest.DialTo(b, strings.TrimPrefix(s.URL, "http://"))
+				for k := range queries { // each begins with another one
+					query := queries[(k+i*len(queries)/len(clients))%len(queries)]
+					clients[i].Add(fmt.Appendf(nil, "GET %s?query=%s%s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n",
+						searchPath, query, more, strings.TrimPrefix(s.URL, "http://"), token))
+				}
+				clients[i].Run(len(queries))
+			}
+			began, n := testkit.ProcessorTime(), 0
+			for b.Loop() {
+				var group sync.WaitGroup
+				for _, c := range clients {
+					group.Go(func() { c.Run(100) })
+				}
+				group.Wait()
+				n += 100 * len(clients)
+			}
+			b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "req/s")
+			b.ReportMetric(float64((testkit.ProcessorTime()-began).Microseconds())/float64(n), "cpu-us/op")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
@@ -65,7 +66,11 @@ func (g *Local) Search(ctx context.Context, q *geocoding.Query) (*geocoding.Resu
 	if err := work.Begin(ctx, g.app.Processors(), app.Caller(ctx)); err != nil {
 		return nil, err
 	}
-	defer work.End()
+	began := time.Now()
+	defer func() {
+		_ = work.Spend(min(workPerMicrosecond*time.Since(began).Microseconds(), maxWork)) // it has been done
+		work.End()
+	}()
 	if len(g.regions) == 1 {
 		return searchIn(ctx, g.regions[0], q)
 	}
@@ -98,6 +103,11 @@ func (g *Local) Search(ctx context.Context, q *geocoding.Query) (*geocoding.Resu
 	merged.Places = kept
 	return merged, nil
 }
+
+const (
+	workPerMicrosecond = 3    // see admission.Work
+	maxWork            = 8000 // what is still no heavy request
+)
 
 func searchIn(ctx context.Context, region *regions.Region, q *geocoding.Query) (*geocoding.Result, error) {
 	return regions.Ask(region.Pin,

@@ -24,7 +24,7 @@ func init() {
 }
 
 // Nominatim answers Nominatim's `GET /search`, `/reverse` and `/status`, so that applications for Nominatim need only
-// another address. What it knows of Nominatim: docs/build/search.md.
+// another address. What it knows: docs/build/photon-nominatim.md.
 type Nominatim struct{ Peer }
 
 // CaddyModule returns the Caddy module information.
@@ -110,11 +110,11 @@ func nominatimSearch(c *peerCall, dst []byte) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	least, most := featureTypes(c.query.Get("featureType"))
+	of, typed := featureTypes[c.query.Get("featureType")]
 	q.Keep = func(category, kind string, layer geocoding.Layer) bool {
 		group := nominatimLayer(category, kind, layer)
 		return (len(layers) == 0 && group != "railway" || slices.Contains(layers, group)) &&
-			(most == 0 || layer >= least && layer <= most)
+			(!typed || layer >= of[0] && layer <= of[1])
 	}
 	wanted, err := c.limit(10, nominatimLimit)
 	if err != nil || strings.TrimSpace(q.Text) == "" {
@@ -153,19 +153,10 @@ func (c *peerCall) nominatimViewbox(q *geocoding.Query) error {
 	return nil
 }
 
-// featureTypes returns the layers of a featureType; zero if there is none.
-func featureTypes(given string) (least, most geocoding.Layer) {
-	switch given {
-	case "country":
-		return geocoding.LayerCountry, geocoding.LayerCountry
-	case "state":
-		return geocoding.LayerState, geocoding.LayerState
-	case "city":
-		return geocoding.LayerCity, geocoding.LayerCity
-	case "settlement":
-		return geocoding.LayerState, geocoding.LayerDistrict
-	}
-	return 0, 0
+// featureTypes are the largest and the smallest layers of each featureType.
+var featureTypes = map[string][2]geocoding.Layer{
+	"country": {geocoding.LayerCountry, geocoding.LayerCountry}, "state": {geocoding.LayerState, geocoding.LayerState},
+	"city": {geocoding.LayerCity, geocoding.LayerCity}, "settlement": {geocoding.LayerState, geocoding.LayerDistrict},
 }
 
 // nominatimLayers reads the layers that are asked for; empty for the default.

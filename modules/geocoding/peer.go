@@ -1,6 +1,7 @@
 package geocoding
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -84,7 +85,7 @@ func (p *Peer) Provision(ctx caddy.Context) (err error) {
 }
 
 func (p *Peer) check() (err error) {
-	if p.prefix, err = request.ParsePrefix("/" + strings.TrimPrefix(p.Prefix, "/")); err != nil {
+	if p.prefix, err = request.ParsePrefix(cmp.Or(p.Prefix, "/")); err != nil {
 		return options.Wrap("prefix", err)
 	}
 	return nil

@@ -21,7 +21,7 @@ func init() {
 }
 
 // Photon answers Photon's `GET /api?q=`, `/reverse` and `/status`, so that applications for Photon need only another
-// address. What it knows of Photon: docs/build/search.md.
+// address. What it knows: docs/build/photon-nominatim.md.
 type Photon struct{ Peer }
 
 // CaddyModule returns the Caddy module information.

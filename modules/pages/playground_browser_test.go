@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp/kb"
+
 	"github.com/mapsedge/caddy-maps/internal/compiler"
 	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/internal/testkit/browsertest"
@@ -145,6 +147,15 @@ func TestPlaygroundBrowser(t *testing.T) {
 			!strings.Contains(text, "Dover") || !strings.Contains(text, "0 m") {
 			t.Errorf("a click on the Capitol shows %q", text)
 		}
+		w.finish(tab)
+	})
+	t.Run("search", func(t *testing.T) {
+		tab := w.page(t, 1280, 800, "#map=12/39.7459/-75.5466")
+		tab.Type("#ask-at", "824 n market")
+		lists(tab, "824 North Market Street")
+		tab.Press(kb.ArrowDown, kb.Enter)
+		waitFor(tab, "#places .place", "824 North Market Street")
+		clearRecent(tab)
 		w.finish(tab)
 	})
 	t.Run("trace", func(t *testing.T) { w.testTrace(t) })

@@ -48,7 +48,8 @@ func obtainCredentials(ctx context.Context, s settings) (credentials, error) {
 		} `json:"data"`
 	}
 	err = post(ctx, s.baseURL()+"/api/v1/service-accounts", creds.UserToken, map[string]any{
-		"platform": "WEB", "description": "make demo", "scopes": []string{"TILE", "DIRECTION", "REVERSEGEOCODING"},
+		"platform": "WEB", "description": "make demo",
+		"scopes": []string{"TILE", "DIRECTION", "GEOCODING", "REVERSEGEOCODING"},
 	}, &account)
 	if err != nil {
 		return creds, err

@@ -19,6 +19,8 @@ func printRequests(w io.Writer, s settings, c credentials) {
 		`TOKEN=$(curl -s %s/api/v1/external/auth -H 'Content-Type: application/json' \
 	-d '{"client_token":"%s","server_token":"%s"}' | sed 's/.*"accessToken":"\([^"]*\).*/\1/')`,
 		c.BaseURL, c.ClientToken, c.ServerToken)
+	show("What a text may mean, also while it is being typed",
+		`curl -s -H "Authorization: Bearer $TOKEN" '%s/v2/search/geocode?query=loockerman+st+dov&limit=3'`, c.BaseURL)
 	show("What is at a position (the Capitol in Dover)",
 		`curl -s -H "Authorization: Bearer $TOKEN" '%s/v2/search/reverse-geocoding?lat=39.1573&lon=-75.5197&size=3'`,
 		c.BaseURL)
