@@ -148,13 +148,15 @@ func (s *searcher) visitDocument(c *candidate, number uint32) {
 	box := geo.Box{MinX: d.X, MinY: d.Y, MaxX: d.X, MaxY: d.Y}
 	f := found{document: number, name: d.Name}
 	f.score.Importance = importanceWeight * float64(d.Importance) / math.MaxUint8
-	f.score.Proximity = s.proximity(&box)
+	isPlace := d.Layer >= uint8(geocoding.LayerCountry) && d.Layer <= uint8(geocoding.LayerLocality)
+	if !s.aroundPlace || !isPlace { // what is wanted is near the place
+		f.score.Proximity = s.proximity(&box)
+	}
 	if s.hopeless(c.bound, f.score.Importance+f.score.Proximity) {
 		return
 	}
 	q := c.q
 	q.raise(s.contextOf(d.Context, d.Category))
-	isPlace := d.Layer >= uint8(geocoding.LayerCountry) && d.Layer <= uint8(geocoding.LayerLocality)
 	if isPlace {
 		for i := range s.tokens { // which postcodes are in a place is unknown
 			if t := &s.tokens[i]; t.Number && len(t.Text) >= minPlacePostcode && q[i] == 0 {
@@ -201,7 +203,8 @@ type namedPlace struct {
 	q          qualities
 }
 
-// findPlace finds the settlement with most of the words that the best result lacks.
+// findPlace finds the settlement with most of the words that the best result lacks; or else the best result, if it is a
+// settlement and lacks words that something has.
 func (s *searcher) findPlace() {
 	s.place = namedPlace{}
 	for i := range s.candidates {
@@ -228,6 +231,19 @@ func (s *searcher) findPlace() {
 				(weight > s.place.weight || d.Importance > s.place.importance) {
 				s.place = namedPlace{weight, d.Importance, newFocus(geometry.Coord{X: d.X, Y: d.Y}), c.q}
 			}
+		}
+	}
+	if s.place.weight > 0 || len(s.best) == 0 {
+		return
+	}
+	best := &s.best[0]
+	d := s.documents.At(int(best.document))
+	if l := geocoding.Layer(d.Layer); l < geocoding.LayerCity || l > geocoding.LayerLocality {
+		return
+	}
+	for i := range s.tokens {
+		if t := &s.tokens[i]; t.known && best.q[i] == 0 {
+			s.place = namedPlace{t.weight, d.Importance, newFocus(geometry.Coord{X: d.X, Y: d.Y}), best.q}
 		}
 	}
 }

@@ -68,7 +68,7 @@ func ask(t testing.TB, x *search.Index, q *geocoding.Query) []geocoding.Place {
 		if i > 0 && s.Total > r.Places[i-1].Score.Total {
 			t.Errorf("%q: %s is better than the result before it", q.Text, p.ID)
 		}
-		if p.Name == "" || p.DisplayName == "" || p.ID == "" || (q.Near == nil) != (s.Proximity == 0) {
+		if p.Name == "" || p.DisplayName == "" || p.ID == "" || q.Near != nil && s.Proximity == 0 {
 			t.Errorf("%q: %+v", q.Text, p)
 		}
 	}
