@@ -17,9 +17,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/paulmach/orb"
 
+	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
 	"github.com/mapsedge/caddy-maps/internal/routing"
+	"github.com/mapsedge/caddy-maps/internal/search"
 	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/internal/tiles"
 )
@@ -256,8 +258,8 @@ func TestRefusedBeforeReading(t *testing.T) {
 	}
 }
 
-// TestSections: an extract without roads or places makes a region. Without the map and what routes need, a file has all
-// other sections, as they are with these.
+// TestSections: an extract without roads or places makes a region. Without the map, what routes need and the search
+// index, a file has all other sections, as they are with these.
 func TestSections(t *testing.T) {
 	dir := t.TempDir()
 	for name, content := range map[string]string{
@@ -268,14 +270,14 @@ func TestSections(t *testing.T) {
 		in := writeFile(t, filepath.Join(dir, "map.osm"), content)
 		var sections [2]map[string]int64
 		for i, less := range []bool{false, true} {
-			f, _ := build(t, Options{Inputs: []string{in}, Output: filepath.Join(dir, "out.region"), NoMap: less, NoRoutes: less})
+			f, _ := build(t, Options{Inputs: []string{in}, Output: filepath.Join(dir, "out.region"), NoMap: less, NoRoutes: less, NoSearch: less})
 			info, err := f.Info()
 			if err != nil || !f.Covers(orb.Point{1, 1}) && !f.Covers(orb.Point{8, 50}) {
 				t.Errorf("%s: the region does not cover its node, %v", name, err)
 			}
 			sections[i] = map[string]int64{}
 			for _, s := range info.Sections {
-				if less || !strings.HasPrefix(s.Name, "map.") && !strings.HasPrefix(s.Name, "routes.") {
+				if less || !strings.HasPrefix(s.Name, "map.") && !strings.HasPrefix(s.Name, "routes.") && !strings.HasPrefix(s.Name, "search.") {
 					sections[i][s.Name] = s.Bytes
 				}
 			}
@@ -284,6 +286,18 @@ func TestSections(t *testing.T) {
 			}
 			if roads := f.Has(roadgraph.BaseEdgesSection); f.Has(routing.EdgesSection) != (roads && !less) {
 				t.Errorf("%s, without routes %v: has routes %v", name, less, !less)
+			}
+			places, err := geocoding.Open(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			x, err := search.Open(f, places)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found, err := x.Search(t.Context(), &geocoding.Query{Text: "bakery", Limit: 5})
+			if shops := strings.Contains(content, "shop") && !less; err != nil || len(found.Places) > 0 != shops || x.Empty() && shops || less && !x.Empty() {
+				t.Errorf("%s, without search %v: %v, %v", name, less, found, err)
 			}
 		}
 		if diff := cmp.Diff(sections[0], sections[1]); diff != "" {

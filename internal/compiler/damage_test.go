@@ -20,6 +20,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/matching"
 	"github.com/mapsedge/caddy-maps/internal/roadgraph"
+	"github.com/mapsedge/caddy-maps/internal/search"
 	"github.com/mapsedge/caddy-maps/internal/testkit"
 	"github.com/mapsedge/caddy-maps/internal/tiles"
 	"github.com/mapsedge/caddy-maps/internal/trace"
@@ -44,8 +45,9 @@ func TestEnginesOnDamage(t *testing.T) {
 	places, failedPlaces := geocoding.Open(f)
 	graph, failedGraph := roadgraph.Open(f)
 	chart, failedMap := tiles.Open(f)
+	names, failedNames := search.Open(f, places)
 	disk, failedOpen := os.OpenFile(path, os.O_RDWR, 0)
-	if err := errors.Join(f.Verify(t.Context()), failedRead, failedPlaces, failedGraph, failedMap, failedOpen); err != nil {
+	if err := errors.Join(f.Verify(t.Context()), failedRead, failedPlaces, failedGraph, failedMap, failedNames, failedOpen); err != nil {
 		t.Fatal(err)
 	}
 	defer disk.Close()
@@ -81,7 +83,7 @@ func TestEnginesOnDamage(t *testing.T) {
 		}
 		for range 60 {
 			begun, taken := time.Now(), allocated()
-			if err := askSomething(t.Context(), rng, places, matcher, chart); err != nil {
+			if err := askSomething(t.Context(), rng, places, names, matcher, chart); err != nil {
 				failed++
 			}
 			asked++
@@ -108,17 +110,21 @@ func TestEnginesOnDamage(t *testing.T) {
 	if err != nil || !bytes.Equal(before, dover()) {
 		t.Errorf("a tile is another one now, or %v", err)
 	}
+	found, err := names.Search(t.Context(), &geocoding.Query{Text: "dovre, delaware", Limit: 1})
+	if err != nil || len(found.Places) != 1 || found.Places[0].Name != "Dover" {
+		t.Errorf("Dover: %v, %v", found, err)
+	}
 }
 
 // askSomething sends a random request to one of the engines.
-func askSomething(ctx context.Context, rng *rand.Rand, places *geocoding.Index, matcher *matching.Local,
-	chart *tiles.Map) error {
+func askSomething(ctx context.Context, rng *rand.Rand, places *geocoding.Index, names *search.Index,
+	matcher *matching.Local, chart *tiles.Map) error {
 	lat, lon := 38.5+rng.Float64()*1.3, -75.75+rng.Float64()*0.6
 	if towns := [][2]float64{{39.7459, -75.5466}, {39.1573, -75.5243}, {38.7180, -75.0850}}; rng.IntN(2) == 0 {
 		town := towns[rng.IntN(len(towns))]
 		lat, lon = town[0]+rng.NormFloat64()*0.01, town[1]+rng.NormFloat64()*0.01
 	}
-	switch rng.IntN(3) {
+	switch rng.IntN(4) {
 	case 0:
 		z := uint8(rng.IntN(tiles.MaxZoom + 1))
 		at := geo.Project(orb.Point{lon, lat})
@@ -134,6 +140,14 @@ func askSomething(ctx context.Context, rng *rand.Rand, places *geocoding.Index, 
 			req.Languages = []string{"de", "es"}
 		}
 		_, err := places.Reverse(ctx, &req)
+		return err
+	case 2:
+		q := geocoding.Query{Limit: 1 + rng.IntN(20), Autocomplete: rng.IntN(2) == 0}
+		q.Text = []string{"m", "main st, dover", "36 mian street", "pharmacy newark", "wilmingtno 19801", "s"}[rng.IntN(6)]
+		if rng.IntN(2) == 0 {
+			q.Near = &orb.Point{lon, lat}
+		}
+		_, err := names.Search(ctx, &q)
 		return err
 	}
 	points := make([]trace.Point, 2+rng.IntN(30))

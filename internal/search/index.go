@@ -70,7 +70,7 @@ func (x *Index) transducer() (*vellum.FST, error) {
 	}
 	t, err := vellum.Load(x.raw.All())
 	if err != nil {
-		return nil, fmt.Errorf("the terms of the search index: %w", err)
+		return nil, err
 	}
 	x.terms.Store(t)
 	return t, nil

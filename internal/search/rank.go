@@ -40,21 +40,20 @@ type found struct {
 func (s *searcher) rank() {
 	s.best = s.best[:0]
 	s.boundCandidates()
-	visited, limit := 0, fewDocuments
+	visited, limit, scanned := 0, fewDocuments, false
 	for b, list := range s.buckets {
 		for _, i := range list {
 			c := &s.candidates[i]
-			if s.hopelessName(c) {
+			if scanned && c.kind != NameOther || s.hopelessName(c) {
 				continue
 			}
-			if visited += int(c.count); visited > limit {
-				if s.left(b)*scanShare > s.documents.Len() {
-					s.scan(1-float32(b)/(bucketCount-1), false)
-					return
+			if visited += int(c.count); visited > limit && limit == fewDocuments {
+				if limit = maxVisited; s.left(b)*scanShare > s.documents.Len() {
+					s.scan(1-float32(b-1)/(bucketCount-1), false) // no bound of the group is above that
+					scanned = true                                // the tree has only the usual names
 				}
-				limit = maxVisited
 			}
-			if visited <= limit {
+			if visited <= limit && (!scanned || c.kind == NameOther) {
 				s.visitDocuments(c)
 			}
 		}
@@ -165,13 +164,15 @@ func (s *searcher) visitDocument(c *candidate, number uint32) {
 	box := geo.Box{MinX: d.X, MinY: d.Y, MaxX: d.X, MaxY: d.Y}
 	f := found{document: number, name: d.Name}
 	f.score.Importance = importanceWeight * float64(d.Importance) / math.MaxUint8
-	f.score.Proximity = s.proximity(&box)
+	isPlace := d.Layer >= uint8(geocoding.LayerCountry) && d.Layer <= uint8(geocoding.LayerLocality)
+	if !s.aroundPlace || !isPlace { // what is wanted is near the place
+		f.score.Proximity = s.proximity(&box)
+	}
 	if s.hopeless(c.bound, f.score.Importance+f.score.Proximity) {
 		return
 	}
 	q := c.q
 	q.raise(s.contextOf(d.Context, d.Category))
-	isPlace := d.Layer >= uint8(geocoding.LayerCountry) && d.Layer <= uint8(geocoding.LayerLocality)
 	if isPlace {
 		for i := range s.tokens { // which postcodes are in a place is unknown
 			if t := &s.tokens[i]; t.Number && len(t.Text) >= minPlacePostcode && q[i] == 0 {
@@ -192,8 +193,16 @@ func (s *searcher) visitDocument(c *candidate, number uint32) {
 	}
 	f.score.Text = float64(s.text(c, &q))
 	f.score.Total = f.score.Text + f.score.Importance + f.score.Proximity
-	if s.hopeless(float32(f.score.Text), f.score.Importance+f.score.Proximity) || !s.wanted(d, f.feature != 0) {
+	if s.hopeless(float32(f.score.Text), f.score.Importance+f.score.Proximity) {
 		return
+	}
+	if !s.wanted(&f, d) {
+		if f.feature == 0 {
+			return
+		}
+		if f.house = (house{}); !s.wanted(&f, d) { // the street of a house
+			return
+		}
 	}
 	f.q, f.matched = q, s.matched(s.withHouses(&q))
 	s.keep(f, d)
@@ -207,7 +216,8 @@ type namedPlace struct {
 	q          qualities
 }
 
-// findPlace finds the settlement with most of the words that the best result lacks.
+// findPlace finds the settlement with most of the words that the best result lacks; or else the best result, if it is a
+// settlement and lacks words that something has.
 func (s *searcher) findPlace() {
 	s.place = namedPlace{}
 	for i := range s.candidates {
@@ -234,6 +244,19 @@ func (s *searcher) findPlace() {
 				(weight > s.place.weight || d.Importance > s.place.importance) {
 				s.place = namedPlace{weight, d.Importance, newFocus(geometry.Coord{X: d.X, Y: d.Y}), c.q}
 			}
+		}
+	}
+	if s.place.weight > 0 || len(s.best) == 0 {
+		return
+	}
+	best := &s.best[0]
+	d := s.documents.At(int(best.document))
+	if l := geocoding.Layer(d.Layer); l < geocoding.LayerCity || l > geocoding.LayerLocality {
+		return
+	}
+	for i := range s.tokens {
+		if t := &s.tokens[i]; t.known && best.q[i] == 0 {
+			s.place = namedPlace{t.weight, d.Importance, newFocus(geometry.Coord{X: d.X, Y: d.Y}), best.q}
 		}
 	}
 }

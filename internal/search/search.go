@@ -72,8 +72,8 @@ func (x *Index) Search(ctx context.Context, q *geocoding.Query) (result *geocodi
 	}
 	s := x.scratch.Get().(*searcher)
 	defer s.release()
-	if err := s.search(q); err != nil {
-		return nil, err
+	if err := s.search(q); err != nil { // of package vellum
+		return nil, &region.DamageError{Problem: "the search index: " + err.Error()}
 	}
 	return s.describe(), nil
 }
@@ -182,8 +182,8 @@ func (s *searcher) setNear() {
 	s.scale = halfway * math.Exp2(geocoding.DefaultZoom-min(max(zoom, 5), 18))
 }
 
-// wanted reports whether a document passes the filters of the query.
-func (s *searcher) wanted(d *Document, isHouse bool) bool {
+// wanted reports whether what was found passes the filters of the query.
+func (s *searcher) wanted(f *found, d *Document) bool {
 	q := s.query
 	if len(q.Countries) > 0 {
 		code := s.contexts.Range(int(d.Context), int(d.Context)+3)
@@ -194,20 +194,32 @@ func (s *searcher) wanted(d *Document, isHouse bool) bool {
 	if len(q.Categories) == 0 && q.Keep == nil {
 		return true
 	}
-	layer := geocoding.Layer(d.Layer)
-	if isHouse {
-		layer = geocoding.LayerHouse
+	layer, number := geocoding.Layer(d.Layer), d.Feature
+	switch part := geocoding.Part(d.Part); {
+	case f.next != 0:
+		return s.asksFor("place", "house", geocoding.LayerHouse)
+	case f.feature != 0:
+		layer, number = geocoding.LayerHouse, f.feature-1
+	case part == geocoding.PartStreet:
+		return s.asksFor("place", "street", layer)
+	case part == geocoding.PartPostcode:
+		return s.asksFor("boundary", "postal_code", layer)
 	}
-	f := s.places.Feature(d.Feature)
-	for key, value := range s.places.Kinds(&f) {
-		asked := len(q.Categories) == 0 || slices.ContainsFunc(q.Categories, func(c string) bool {
-			return strings.EqualFold(c, string(key)) || strings.EqualFold(c, string(value))
-		})
-		if asked && (q.Keep == nil || q.Keep(string(key), string(value), layer)) {
+	feature := s.places.Feature(number)
+	for key, value := range s.places.Kinds(&feature) {
+		if s.asksFor(string(key), string(value), layer) {
 			return true
 		}
 	}
 	return false
+}
+
+// asksFor reports whether the query asks for a category.
+func (s *searcher) asksFor(key, value string, layer geocoding.Layer) bool {
+	q := s.query
+	return (len(q.Categories) == 0 || slices.ContainsFunc(q.Categories, func(c string) bool {
+		return strings.EqualFold(c, key) || strings.EqualFold(c, value)
+	})) && (q.Keep == nil || q.Keep(key, value, layer))
 }
 
 // describe turns the documents that were found into places.

@@ -211,7 +211,7 @@ func (b *builder) context(p *place, layer geocoding.Layer) (uint32, error) {
 			note(b.textEntity(text))
 		}
 	}
-	if len(p.Own.Street) > 0 && len(p.Name) > 0 {
+	if len(p.Own.Street) > 0 && (len(p.Name) > 0 || p.Number[0] > '9') { // or a house whose number is a name
 		note(b.textEntity(string(p.Own.Street)))
 	}
 	code := p.Own.Postcode
