@@ -56,7 +56,7 @@ func (b *builder) addHouse(p *place, around uint32) (named bool, err error) {
 			continue
 		}
 		text := b.tokens[0].Text
-		if len(b.tokens) == 2 && len(b.tokens[1].Text) == 1 { // 12 a
+		if len(b.tokens) == 2 && !b.tokens[1].Number { // 12 a, 12 bis
 			text += b.tokens[1].Text
 		} else if len(b.tokens) > 1 {
 			continue
