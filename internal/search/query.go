@@ -148,7 +148,8 @@ func (s *searcher) addTerm(i, n int, text string, q quality) error {
 func (s *searcher) addPrefix(i uint8) error {
 	t := &s.tokens[i]
 	first := func(from []byte) (uint32, error) {
-		err := s.iterator.Reset(s.terms, from, nil, nil)
+		s.any.left = maxTermSteps
+		err := s.iterator.Reset(s.terms, from, nil, &s.any)
 		if errors.Is(err, vellum.ErrIteratorDone) {
 			return uint32(s.weights.Len()), nil
 		}
