@@ -26,4 +26,4 @@ func (x *Index) Ranks(q *geocoding.Query) (got, want []float64, visited int, err
 }
 
 // MaxVisited is from how many documents on they are ranked along their tree.
-const MaxVisited = maxVisited
+const MaxVisited = fewDocuments

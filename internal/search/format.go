@@ -48,8 +48,9 @@ type Name struct {
 	Entities []uint32
 	// Documents are those that have the name, ascending.
 	Documents []uint32
-	// Importance is the greatest of the documents.
+	// Importance is the greatest of the documents, HasHouses says that some of them have houses.
 	Importance uint8
+	HasHouses  bool
 }
 
 // NameKind tells usual names from others.
@@ -61,9 +62,16 @@ const (
 	NameCategory          // of a category
 )
 
+// nameHasHouses is a bit beside the kind of a name.
+const nameHasHouses = 1 << 7
+
 // Append appends the record of a name.
 func (n *Name) Append(data []byte) []byte {
-	data = append(data, byte(n.Kind), n.Importance)
+	head := byte(n.Kind)
+	if n.HasHouses {
+		head |= nameHasHouses
+	}
+	data = append(data, head, n.Importance)
 	data = binary.AppendUvarint(data, uint64(len(n.Terms)))
 	for _, t := range n.Terms {
 		data = binary.AppendUvarint(data, uint64(t))

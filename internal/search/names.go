@@ -14,6 +14,7 @@ type candidate struct {
 	cover    float32 // the part of the name that the query has, 0 to 1
 	kind     NameKind
 	order    float32 // 1, or otherOrder
+	houses   bool    // some of its documents have houses
 	twice    bool    // it has a repeated word of the query twice
 	greatest uint8   // importance
 	isPlace  bool    // it is the whole name of an area or a settlement, maybe
@@ -152,7 +153,8 @@ func (s *searcher) record(name uint32) reader {
 // compare compares a name with the query; false if they have no word in common. The reader is at the entities.
 func (s *searcher) compare(name uint32) (c candidate, r reader, ok bool) {
 	r = s.record(name)
-	c.name, c.kind, c.greatest = name, NameKind(r.byte()), r.byte()
+	head := r.byte()
+	c.name, c.kind, c.houses, c.greatest = name, NameKind(head&^nameHasHouses), head&nameHasHouses != 0, r.byte()
 	matched, all := float32(0), float32(0)
 	last := uint8(0) // word
 	c.order = 1

@@ -40,23 +40,41 @@ type found struct {
 func (s *searcher) rank() {
 	s.best = s.best[:0]
 	s.boundCandidates()
-	visited, scanned := uint32(0), false
+	visited, limit, scanned := 0, fewDocuments, false
 	for b, list := range s.buckets {
 		for _, i := range list {
 			c := &s.candidates[i]
-			if scanned && c.kind != NameOther ||
-				s.hopeless(c.bound, importanceWeight*float64(c.greatest)/math.MaxUint8+s.nearest) {
+			if scanned && c.kind != NameOther || s.hopelessName(c) {
 				continue
 			}
-			if visited += c.count; visited > maxVisited && !scanned {
-				s.scan(1-float32(b-1)/(bucketCount-1), false) // no bound of the group is above that
-				scanned, visited = true, c.count              // the tree has only the usual names
+			if visited += int(c.count); visited > limit && limit == fewDocuments {
+				if limit = maxVisited; s.left(b)*scanShare > s.documents.Len() {
+					s.scan(1-float32(b-1)/(bucketCount-1), false) // no bound of the group is above that
+					scanned = true                                // the tree has only the usual names
+				}
 			}
-			if !scanned || c.kind == NameOther && visited <= maxVisited {
+			if visited <= limit && (!scanned || c.kind == NameOther) {
 				s.visitDocuments(c)
 			}
 		}
 	}
+}
+
+// hopelessName reports whether no document of a candidate can be a result.
+func (s *searcher) hopelessName(c *candidate) bool {
+	return s.hopeless(c.bound, importanceWeight*float64(c.greatest)/math.MaxUint8+s.nearest)
+}
+
+// left counts the documents of the candidates in a bucket and all later ones that may be results.
+func (s *searcher) left(bucket int) (n int) {
+	for _, list := range s.buckets[bucket:] {
+		for _, i := range list {
+			if c := &s.candidates[i]; !s.hopelessName(c) {
+				n += int(c.count)
+			}
+		}
+	}
+	return n
 }
 
 // bucketCount is the number of groups of candidates by their bounds. Groups are not sorted.
@@ -69,11 +87,6 @@ func (s *searcher) boundCandidates() {
 	for i := range s.entities.values {
 		context.raise(&s.entities.values[i])
 	}
-	for i := range s.tokens {
-		if s.tokens[i].isHouse {
-			context[i] = sameWord
-		}
-	}
 	if s.aroundPlace {
 		context.raise(&s.place.q)
 	}
@@ -84,6 +97,9 @@ func (s *searcher) boundCandidates() {
 		c := &s.candidates[i]
 		q := c.q
 		q.raise(&context)
+		if c.houses {
+			q = *s.withHouses(&q)
+		}
 		c.bound = s.text(c, &q)
 		bucket := bucketCount - 1 - int(min(c.bound, 1)*(bucketCount-1))
 		s.buckets[bucket] = append(s.buckets[bucket], uint32(i))
@@ -165,9 +181,6 @@ func (s *searcher) visitDocument(c *candidate, number uint32) {
 		}
 	}
 	if d.Houses != 0 {
-		if s.hopeless(s.text(c, s.withHouses(&q)), f.score.Importance+f.score.Proximity) {
-			return
-		}
 		f.house = s.findHouse(d, &q)
 	}
 	if s.aroundPlace {

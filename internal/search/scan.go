@@ -11,8 +11,10 @@ import (
 // ones: to the near and important ones first.
 
 const (
-	// maxVisited is how many documents are ranked one name after the other, maxScanned how many along the tree.
-	maxVisited, maxScanned = 1_000, 20_000
+	// After so many documents, one name after the other, the tree is used if at least one in scanShare documents matches.
+	fewDocuments, scanShare = 1_000, 16
+	// maxScanned is how many documents are looked at along the tree, maxVisited how many without it.
+	maxScanned, maxVisited = 4_000, 20_000
 )
 
 // node is a node of the tree over the documents.

@@ -40,6 +40,9 @@ const maxHouseDistance = 3000
 func (b *builder) addHouse(p *place, around uint32) (named bool, err error) {
 	named = len(p.Name) > 0
 	street := string(p.Own.Street)
+	if p.IsStreet {
+		street = string(p.Name)
+	}
 	for _, place := range [...][]byte{p.Own.Hamlet, p.Own.Suburb, p.Own.City} {
 		if street == "" {
 			street = string(place)

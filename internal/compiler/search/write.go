@@ -141,13 +141,15 @@ func (b *builder) writeNames(w *region.Writer, order, numbers []uint32) error {
 	var data []byte
 	for i := range uint32(b.names.Len() - 1) {
 		n.Terms, n.Entities, n.Documents, n.Importance = b.termsOf(i, numbers, n.Terms[:0]), n.Entities[:0], n.Documents[:0], 0
+		n.HasHouses = false
 		n.Kind = min(search.NameKind(b.names.Bytes(i + 1)[0]), search.NameCategory)
 		for len(pairs) > 0 && pairs[0].name == i {
 			if p := pairs[0]; p.entity {
 				n.Entities = append(n.Entities, p.number)
 			} else if d := n.Documents; len(d) == 0 || d[len(d)-1] != p.number {
 				n.Documents = append(d, p.number)
-				n.Importance = max(n.Importance, b.documents.Slice()[order[p.number]].Importance)
+				d := &b.documents.Slice()[order[p.number]]
+				n.Importance, n.HasHouses = max(n.Importance, d.Importance), n.HasHouses || d.Houses != 0
 			}
 			pairs = pairs[1:]
 		}
