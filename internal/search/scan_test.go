@@ -43,10 +43,11 @@ func crowd(shops int) osmtest.Sketch {
 // TestScan: what is found along the tree of documents ranks as when all documents are ranked one by one.
 func TestScan(t *testing.T) {
 	t.Parallel()
-	x := openRegion(t, crowd(6000))
+	x := openRegion(t, crowd(3000))
 	most := 0
 	for _, text := range []string{"sa", "s", "number", "sa number", "number7 s", "sa town", "shop sa", "town s"} {
-		for _, near := range []*orb.Point{nil, {.5, .5}, {.013, .97}, {30, 30}} {
+		points := []*orb.Point{nil, {.013, .97}, {.5, .5}, {30, 30}}
+		for _, near := range points[:max(testkit.Some(len(points)), 2)] {
 			for _, zoom := range []float64{8, 14, 18} {
 				for _, limit := range []int{1, 5, 20} {
 					got, want, visited, err := x.Ranks(&geocoding.Query{Text: text, Autocomplete: true, Near: near, Zoom: zoom, Limit: limit})
