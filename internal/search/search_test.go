@@ -554,3 +554,24 @@ func TestAddresses(t *testing.T) {
 		{"4000-447", nil, "node:300"}, {"10115", nil, "node:100"}, {"10115 Berlin", nil, "node:1 node:100"}, {"10116 Berlin", nil, "node:1 node:100"},
 	})
 }
+
+// TestAntimeridian: what is across the antimeridian is near.
+func TestAntimeridian(t *testing.T) {
+	t.Parallel()
+	x := openRegion(t, `
+		n1 179.99 -17 shop=bakery name=Bakery
+		n2 -179.9 -17 shop=bakery name=Bakery
+		n3 179.0 -17 shop=bakery name=Bakery`)
+	checkQueries(t, x, []query{
+		{"bakery", &orb.Point{-179.99, -17}, "node:1 node:2 node:3"},
+		{"bakery", &orb.Point{-179.91, -17}, "node:2 node:1 node:3"},
+		{"bakery", &orb.Point{179.1, -17}, "node:3 node:1 node:2"},
+	})
+	across := &orb.Bound{Min: orb.Point{179.5, -20}, Max: orb.Point{-179.5, -10}}
+	if got := ask(t, x, &geocoding.Query{Text: "bakery", Bound: across, Near: &orb.Point{180, -17}}); ids(got) != "node:1 node:2" {
+		t.Errorf("%s", described(got))
+	}
+	if got := ask(t, x, &geocoding.Query{Text: "bakery", Near: &orb.Point{-179.99, -17}, Limit: 1}); len(got) != 1 || math.Abs(got[0].Distance-2127) > 10 {
+		t.Errorf("%+v", got)
+	}
+}
