@@ -36,6 +36,7 @@ type searcher struct {
 	lookup    *vellum.Reader
 	iterator  vellum.FSTIterator
 	automaton automaton
+	any       anyTerm
 
 	query   *geocoding.Query
 	near    focus
