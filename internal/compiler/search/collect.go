@@ -142,6 +142,9 @@ func (b *builder) namesOf(p *place) (names []uint32, err error) {
 
 // latin returns a text in Latin letters if it is in another alphabet, else "".
 func (b *builder) latin(text string) string {
+	if isASCII(text) {
+		return ""
+	}
 	var latin []string
 	for _, t := range words.Append(nil, text) {
 		if l := words.Latin(t.Text); l != "" {
@@ -202,13 +205,13 @@ func (b *builder) context(p *place, layer geocoding.Layer) (uint32, error) {
 		if layer != geocoding.LayerOther && area.Layer >= layer || area.feature == p.number+1 {
 			continue
 		}
-		name := []byte(nil)
+		name := ""
 		if area.feature != 0 {
-			f := b.places.Feature(area.feature - 1)
-			name = f.Name
-			note(b.entityOf(area.feature-1, &f))
+			e, err := b.entityOf(area.feature - 1)
+			name = e.name
+			note(e.number, err)
 		}
-		if len(area.own) > 0 && string(area.own) != string(name) {
+		if len(area.own) > 0 && string(area.own) != name {
 			note(b.textEntity(string(area.own)))
 		}
 	}
@@ -266,18 +269,19 @@ func (b *builder) notePostcode(p *place, entity, context uint32) error {
 const postcodeImportance = 76
 
 // entityOf returns the entity of an area or settlement.
-func (b *builder) entityOf(number uint32, f *geocoding.Feature) (uint32, error) {
-	entity, known := b.byFeature[number]
+func (b *builder) entityOf(feature uint32) (entity, error) {
+	e, known := b.byFeature[feature]
 	if known {
-		return entity, nil
+		return e, nil
 	}
-	entity = b.newEntity()
-	b.byFeature[number] = entity
-	names, err := b.namesOf(&place{Feature: *f})
+	f := b.places.Feature(feature)
+	e = entity{b.newEntity(), string(f.Name)}
+	b.byFeature[feature] = e
+	names, err := b.namesOf(&place{Feature: f})
 	for _, name := range names {
-		err = cmp.Or(err, b.pairs.Append(pair{name: name, entity: true, number: entity}))
+		err = cmp.Or(err, b.pairs.Append(pair{name: name, entity: true, number: e.number}))
 	}
-	return entity, err
+	return e, err
 }
 
 // textEntity returns the entity of a part of an address that is no feature, or of one that has another name there.

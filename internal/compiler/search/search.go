@@ -39,7 +39,7 @@ type builder struct {
 	key      []byte
 
 	entities   uint32
-	byFeature  map[uint32]uint32 // entities
+	byFeature  map[uint32]entity
 	byText     map[string]uint32
 	categories map[string]uint8        // by key=value: index + 1
 	used       [math.MaxUint8 + 1]bool // categories of some document
@@ -57,6 +57,12 @@ type builder struct {
 type document struct {
 	search.Document
 	box geo.Box // of all its features
+}
+
+// entity is an area or a settlement, with its usual name.
+type entity struct {
+	number uint32
+	name   string
 }
 
 // postcode is where a postcode is.
@@ -101,7 +107,7 @@ func Write(ctx context.Context, w *region.Writer, dir *scratch.Dir, importance *
 
 func newBuilder(dir *scratch.Dir, places *geocoding.Index, importance []uint8) (*builder, error) {
 	b := &builder{
-		dir: dir, places: places, importance: importance, byFeature: map[uint32]uint32{}, byText: map[string]uint32{},
+		dir: dir, places: places, importance: importance, byFeature: map[uint32]entity{}, byText: map[string]uint32{},
 		categories: map[string]uint8{}, postcodes: map[uint32]*postcode{},
 		pairs:     scratch.NewArray[pair](dir, "search-pairs"),
 		documents: scratch.NewArray[document](dir, "search-documents"),
