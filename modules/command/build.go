@@ -69,7 +69,7 @@ routes (--no-routes) or search (--no-search) the build takes less time.`,
 	addJSON(cmd, &asJSON)
 	cmd.Flags().BoolVar(&noMap, "no-map", false, "Leave out the map that maps_tiles serves")
 	cmd.Flags().BoolVar(&noRoutes, "no-routes", false, "Leave out what maps_route needs")
-	cmd.Flags().BoolVar(&noSearch, "no-search", false, "Leave out what maps_geocode, maps_photon and maps_nominatim search in")
+	cmd.Flags().BoolVar(&noSearch, "no-search", false, "Leave out what searches such as those of maps_geocode need")
 	_ = cmd.MarkFlagRequired("output") // fails only for a flag that is not there
 	return cmd
 }
