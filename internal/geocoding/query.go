@@ -24,8 +24,8 @@ type Query struct {
 	Near *orb.Point
 	// Zoom is the zoom of the map around Near, 0 to 22. Distances count more the higher it is. 0 means DefaultZoom.
 	Zoom float64
-	// Bound, if set, restricts the results to locations inside, in degrees. It crosses the antimeridian if its west edge is
-	// east of its east edge.
+	// Bound, if set, restricts the results to locations inside, in degrees. It crosses the antimeridian if its west edge
+	// is east of its east edge.
 	Bound *orb.Bound
 	// Countries restricts the results to these countries: ISO 3166-1 alpha-3 codes.
 	Countries []string

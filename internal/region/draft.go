@@ -7,8 +7,8 @@ import (
 )
 
 // Draft opens sections before Commit: those whose names begin with a prefix. They have been written, and do not change
-// any more. If some of them are of Direct, only the goroutine that uses it may call Draft. The caller releases the draft
-// before Commit.
+// any more. If some of them are of Direct, only the goroutine that uses it may call Draft. The caller releases the
+// draft before Commit.
 func (w *Writer) Draft(prefix string) (*File, error) {
 	f := &File{path: w.body.file.Name(), entries: map[string]entry{}, apart: map[string][]byte{}}
 	f.refs.Store(1)

@@ -22,6 +22,7 @@ type automaton struct {
 	known   map[string]int32
 	key     []byte
 	fresh   []uint8
+	left    int // steps
 }
 
 type fuzzyState struct {
@@ -32,6 +33,9 @@ type fuzzyState struct {
 	final    bool   // every longer term matches
 }
 
+// maxSteps limits the steps on terms: damaged ones may go on for ever.
+const maxSteps = 1 << 20
+
 // deadState accepts nothing; startState is the first one.
 const (
 	deadState  = 1
@@ -40,7 +44,7 @@ const (
 
 // reset prepares the automaton for a word.
 func (a *automaton) reset(word string, edits uint8, prefix bool) {
-	a.word, a.edits, a.prefix = a.word[:0], edits, prefix
+	a.word, a.edits, a.prefix, a.left = a.word[:0], edits, prefix, maxSteps
 	a.classes, a.states, a.next, a.rows = a.classes[:0], a.states[:0], a.next[:0], a.rows[:0]
 	if a.known == nil {
 		a.known = map[string]int32{}
@@ -113,6 +117,9 @@ func (a *automaton) MatchAndDistance(term string) (bool, uint8) {
 
 // Accept implements vellum.Automaton.
 func (a *automaton) Accept(s int, b byte) int {
+	if a.left--; a.left < 0 {
+		return deadState
+	}
 	state := &a.states[s]
 	if !state.alive || state.final {
 		return s
@@ -196,4 +203,19 @@ func (a *automaton) intern(s fuzzyState, rows []uint8) int32 {
 	n := a.add(s, rows)
 	a.known[string(a.key)] = n
 	return n
+}
+
+// anyTerm is an automaton that accepts all terms.
+type anyTerm struct{ left int } // steps
+
+// maxTermSteps is more than the steps to the next term.
+const maxTermSteps = 1 << 14
+
+func (a *anyTerm) Start() int               { return 0 }
+func (a *anyTerm) IsMatch(int) bool         { return true }
+func (a *anyTerm) CanMatch(int) bool        { return a.left > 0 }
+func (a *anyTerm) WillAlwaysMatch(int) bool { return true }
+func (a *anyTerm) Accept(int, byte) int {
+	a.left--
+	return 0
 }

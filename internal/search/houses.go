@@ -35,8 +35,8 @@ func (s *searcher) findHouse(d *Document, q *qualities) (best house) {
 			continue
 		}
 		rest, letter := t.rest, -1
-		if rest == "" && i+1 < len(s.tokens) && len(s.tokens[i+1].Text) == 1 && !s.tokens[i+1].Breaks && q[i+1] == 0 {
-			rest, letter = s.tokens[i+1].Text, i+1 // 12 a
+		if t.goesOn && q[i+1] == 0 {
+			rest, letter = t.rest+s.tokens[i+1].Text, i+1
 		}
 		h, quality, exact := s.lookUp(d, t.house, rest, q)
 		if quality == 0 {

@@ -82,9 +82,6 @@ type reader struct {
 	at   int
 }
 
-// readerAt returns a reader of a section from an offset on.
-func readerAt(v *region.View[byte], from int) reader { return reader{v.Range(from, v.Len()), 0} }
-
 func (r *reader) byte() byte {
 	r.at++
 	return r.data[r.at-1]

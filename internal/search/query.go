@@ -48,6 +48,7 @@ type token struct {
 	house    uint32  // as a house number
 	rest     string
 	isHouse  bool
+	goesOn   bool  // with the next word: 12 a, 12 bis
 	known    bool  // some term is the word, a variant of it, begins with it, or is within some edits
 	edits    uint8 // terms within so many edits have been added
 	repeated bool  // an earlier word is the same
@@ -86,6 +87,9 @@ func (s *searcher) read(text string) {
 			t.house = uint32(n)
 		}
 		t.repeated = slices.ContainsFunc(s.tokens, func(o token) bool { return o.Text == t.Text })
+		if i := len(s.tokens) - 1; i >= 0 && s.tokens[i].isHouse && !t.Number && !t.Breaks {
+			_, _, s.tokens[i].goesOn = words.HouseNumber(s.tokens[i].Text + t.Text)
+		}
 		s.tokens = append(s.tokens, t)
 	}
 }
@@ -144,7 +148,8 @@ func (s *searcher) addTerm(i, n int, text string, q quality) error {
 func (s *searcher) addPrefix(i uint8) error {
 	t := &s.tokens[i]
 	first := func(from []byte) (uint32, error) {
-		err := s.iterator.Reset(s.terms, from, nil, nil)
+		s.any.left = maxTermSteps
+		err := s.iterator.Reset(s.terms, from, nil, &s.any)
 		if errors.Is(err, vellum.ErrIteratorDone) {
 			return uint32(s.weights.Len()), nil
 		}

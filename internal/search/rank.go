@@ -362,8 +362,8 @@ func (s *searcher) keep(f found, d *Document) {
 var samePlace = [...]float64{geocoding.LayerCountry: 3e6, geocoding.LayerState: 400e3, geocoding.LayerCounty: 80e3,
 	geocoding.LayerCity: 20e3, geocoding.LayerDistrict: 5e3, geocoding.LayerLocality: 3e3}
 
-// The greatest distances in metres of two documents with one name and layer that are one thing: the parts of a street in
-// a city, a city as a node and as an area, a building and the shop in it.
+// The greatest distances in metres of two documents with one name and layer that are one thing: the parts of a street
+// in a city, a city as a node and as an area, a building and the shop in it.
 const (
 	sameStreet = 5_000
 	sameThing  = 250

@@ -7,8 +7,8 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 )
 
-// Where very many documents match, such as all with a name that begins with "s", the tree of documents leads to the best
-// ones: to the near and important ones first.
+// Where very many documents match, such as all with a name that begins with "s", the tree of documents leads to the
+// best ones: to the near and important ones first.
 
 const (
 	// After so many documents, one name after the other, the tree is used if at least one in scanShare documents matches.
@@ -23,8 +23,8 @@ type node struct {
 	index uint32
 }
 
-// scan ranks the documents of candidates along the tree, or those of all names if there are too many candidates. None of
-// them matches better than most.
+// scan ranks the documents of candidates along the tree, or those of all names if there are too many candidates. None
+// of them matches better than most.
 func (s *searcher) scan(most float32, any bool) {
 	s.queue = s.queue[:0]
 	top := s.tree.Height

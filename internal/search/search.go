@@ -2,14 +2,14 @@
 //
 // A query is answered in these steps:
 //
-//   - query.go splits it into words, and finds the terms that each may mean: the word itself, its abbreviations, what it
-//     begins, and what it may be a typing error of (fuzzy.go);
+//   - query.go splits it into words, and finds the terms that each may mean: the word itself, its abbreviations, what
+//     it begins, and what it may be a typing error of (fuzzy.go);
 //   - names.go finds the names with the rarest of these terms, and what contexts they name;
 //   - rank.go ranks the documents that have the best of these names, with their contexts and houses (houses.go), or
 //     scan.go where there are too many of them.
 //
-// If no document matches nearly all words, all of them may have typing errors, and the place in the query may be near what
-// it names.
+// If no document matches nearly all words, all of them may have typing errors, and what is wanted may be near the place
+// in the query.
 package search
 
 import (
@@ -36,6 +36,7 @@ type searcher struct {
 	lookup    *vellum.Reader
 	iterator  vellum.FSTIterator
 	automaton automaton
+	any       anyTerm
 
 	query   *geocoding.Query
 	near    focus

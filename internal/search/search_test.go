@@ -3,8 +3,10 @@ package search_test
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -496,5 +498,80 @@ func TestAnyText(t *testing.T) {
 	long := "main street dover " + strings.Repeat(" ", geocoding.MaxQuery) + "wilmington"
 	if got := ask(t, x, &geocoding.Query{Text: long}); len(got) == 0 || got[0].ID != "way:11" {
 		t.Errorf("%v", described(got))
+	}
+}
+
+// TestAddresses: how addresses are written elsewhere.
+func TestAddresses(t *testing.T) {
+	t.Parallel()
+	var d drawing
+	cities := map[string]orb.Point{"Berlin": {13.4, 52.52}, "Paris": {2.35, 48.86}, "Porto": {-8.61, 41.15}, "Praha": {14.42, 50.08}, "Madrid": {-3.7, 40.42}, "Mannheim": {8.4666, 49.4874}}
+	n := 0
+	for _, city := range slices.Sorted(maps.Keys(cities)) {
+		n++
+		d.nodeAt(n, cities[city][0], cities[city][1], "place=city population=1000000 name="+city)
+	}
+	street := func(id int, city, name string, north float64) {
+		at := cities[city]
+		d.way(id, "highway=residential name="+name, at[0], at[1]+north, at[0]+.008, at[1]+north)
+	}
+	house := func(id int, city, street, number, postcode string, east, north float64) {
+		at := cities[city]
+		d.nodeAt(id, at[0]+east, at[1]+north, fmt.Sprintf("addr:housenumber=%s addr:street=%s addr:city=%s addr:postcode=%s", number, street, city, postcode))
+	}
+	street(10, "Berlin", "Königstraße", .001)
+	street(11, "Berlin", "Straße+des+17.+Juni", .004)
+	street(12, "Berlin", "Hauptstraße", .008)
+	house(100, "Berlin", "Königstraße", "12", "10115", .001, .0012)
+	house(101, "Berlin", "Straße+des+17.+Juni", "5", "10557", .001, .0042)
+	house(102, "Berlin", "Hauptstraße", "12A-12C", "10827", .001, .0082)
+	house(103, "Berlin", "Hauptstraße", "7;9", "10827", .002, .0082)
+	street(20, "Paris", "Rue+de+la+Paix", .001)
+	street(21, "Paris", "Avenue+du+Général+Leclerc", .004)
+	house(200, "Paris", "Rue+de+la+Paix", "12+bis", "75002", .001, .0012)
+	house(201, "Paris", "Rue+de+la+Paix", "12", "75002", .0012, .0012)
+	house(202, "Paris", "Avenue+du+Général+Leclerc", "3", "75014", .0012, .0042)
+	street(30, "Porto", "Rua+de+Santa+Catarina", .001)
+	street(31, "Porto", "Rua+de+São+João", .004)
+	house(300, "Porto", "Rua+de+Santa+Catarina", "112", "4000-447", .001, .0012)
+	house(301, "Porto", "Rua+de+São+João", "8", "4050-553", .001, .0042)
+	street(40, "Praha", "Na+Příkopě", .001)
+	house(400, "Praha", "Na+Příkopě", "1415/7", "110+00", .001, .0012)
+	street(50, "Madrid", "Calle+Mayor", .001)
+	street(51, "Madrid", "Calle+de+Nuestra+Señora+del+Carmen", .004)
+	house(500, "Madrid", "Calle+Mayor", "3", "28013", .001, .0012)
+	house(600, "Mannheim", "Q7", "24", "68161", .001, .0012)
+	checkQueries(t, openRegion(t, osmtest.Sketch(d.String())), []query{
+		{"Königstraße 12, 10115 Berlin", nil, "node:100"}, {"Koenigstrasse 12 Berlin", nil, "node:100"}, {"konigstr. 12", nil, "node:100"}, {"KÖNIGSTR 12 BERLIN", nil, "node:100"}, {"König Straße 12", nil, "node:100"},
+		{"Straße des 17. Juni 5", nil, "node:101"}, {"str. d. 17 juni 5 berlin", nil, "node:101"},
+		{"Hauptstr. 12a, Berlin", nil, "node:102"}, {"Hauptstraße 12A-12C", nil, "node:102"}, {"Hauptstraße 9", nil, "node:103"}, {"Hauptstraße 7", nil, "node:103"}, {"haupts*", nil, "way:12"},
+		{"12 bis rue de la Paix Paris", nil, "node:200"}, {"12bis rue de la paix", nil, "node:200"}, {"rue de la paix 12 ter", nil, "node:201"}, {"12, rue de la Paix, 75002 Paris", nil, "node:201"}, {"rue de la paix", nil, "way:20"}, {"r. de la paix", nil, "way:20"}, {"rue paix", nil, "way:20"},
+		{"3 av. du gal leclerc", nil, "node:202"}, {"3 avenue du general leclerc 75014", nil, "node:202"},
+		{"Rua de Santa Catarina 112, 4000-447 Porto", nil, "node:300"}, {"R. Sta. Catarina 112", nil, "node:300"}, {"santa catarina, porto", nil, "way:30"}, {"r s joao 8 porto", nil, "node:301"}, {"rua sao joao, 8", nil, "node:301"},
+		{"Na Příkopě 1415/7, Praha", nil, "node:400"}, {"na prikope 1415", nil, "node:400"}, {"Na Příkopě 1415/7, 110 00 Praha", nil, "node:400"},
+		{"C/ Mayor 3, Madrid", nil, "node:500"}, {"calle mayor, 3 28013", nil, "node:500"}, {"c. ntra. sra. del carmen", nil, "way:51"},
+		{"Q7 24 Mannheim", nil, "node:600"}, {"Q7, 24", nil, "node:600"}, {"Q 7 24 Mannheim", nil, "node:600"},
+		{"4000-447", nil, "node:300"}, {"10115", nil, "node:100"}, {"10115 Berlin", nil, "node:1 node:100"}, {"10116 Berlin", nil, "node:1 node:100"},
+	})
+}
+
+// TestAntimeridian: what is across the antimeridian is near.
+func TestAntimeridian(t *testing.T) {
+	t.Parallel()
+	x := openRegion(t, `
+		n1 179.99 -17 shop=bakery name=Bakery
+		n2 -179.9 -17 shop=bakery name=Bakery
+		n3 179.0 -17 shop=bakery name=Bakery`)
+	checkQueries(t, x, []query{
+		{"bakery", &orb.Point{-179.99, -17}, "node:1 node:2 node:3"},
+		{"bakery", &orb.Point{-179.91, -17}, "node:2 node:1 node:3"},
+		{"bakery", &orb.Point{179.1, -17}, "node:3 node:1 node:2"},
+	})
+	across := &orb.Bound{Min: orb.Point{179.5, -20}, Max: orb.Point{-179.5, -10}}
+	if got := ask(t, x, &geocoding.Query{Text: "bakery", Bound: across, Near: &orb.Point{180, -17}}); ids(got) != "node:1 node:2" {
+		t.Errorf("%s", described(got))
+	}
+	if got := ask(t, x, &geocoding.Query{Text: "bakery", Near: &orb.Point{-179.99, -17}, Limit: 1}); len(got) != 1 || math.Abs(got[0].Distance-2127) > 10 {
+		t.Errorf("%+v", got)
 	}
 }

@@ -23,6 +23,8 @@ type place struct {
 	number uint32 // of the feature
 	at     geometry.Coord
 	around geocoding.Surroundings
+
+	hasNumber bool // the number of the house is one
 }
 
 // block is how many features are read at a time.
@@ -60,7 +62,11 @@ func (b *builder) add(p *place) error {
 		return err
 	}
 	if len(p.Number) > 0 {
-		if named, err := b.addHouse(p, around); err != nil || !named {
+		named, err := b.addHouse(p, around)
+		for range b.places.Names(&p.Feature) { // such as addr:housename
+			named = true
+		}
+		if err != nil || !named {
 			return err
 		}
 	}
@@ -102,7 +108,7 @@ func (b *builder) addDocument(d *document, names []uint32) error {
 // namesOf returns the numbers of a feature's names, the usual one first.
 func (b *builder) namesOf(p *place) (names []uint32, err error) {
 	name := p.Name
-	if len(name) == 0 {
+	if len(name) == 0 && !p.hasNumber {
 		name = p.Number
 	}
 	add := func(kind search.NameKind, text string) {

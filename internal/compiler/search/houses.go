@@ -52,14 +52,13 @@ func (b *builder) addHouse(p *place, around uint32) (named bool, err error) {
 	if err != nil {
 		return named, err
 	}
-	numbers := 0
 	for number := range strings.FieldsFuncSeq(string(p.Number), func(r rune) bool { return r == ';' || r == ',' }) {
 		b.tokens = words.Append(b.tokens[:0], number)
 		if len(b.tokens) == 0 {
 			continue
 		}
 		text := b.tokens[0].Text
-		if len(b.tokens) == 2 && len(b.tokens[1].Text) == 1 { // 12 a
+		if len(b.tokens) == 2 && !b.tokens[1].Number { // 12 a, 12 bis
 			text += b.tokens[1].Text
 		} else if len(b.tokens) > 1 {
 			continue
@@ -68,7 +67,7 @@ func (b *builder) addHouse(p *place, around uint32) (named bool, err error) {
 		if !ok || len(rest) > search.MaxHouseRest {
 			continue
 		}
-		if numbers++; n == 0 {
+		if p.hasNumber = true; n == 0 {
 			continue
 		}
 		term, err := b.rests.Add(rest)
@@ -81,7 +80,7 @@ func (b *builder) addHouse(p *place, around uint32) (named bool, err error) {
 			return named, err
 		}
 	}
-	return named || numbers == 0, nil
+	return named || !p.hasNumber, nil
 }
 
 // assignHouses gives each house to the nearest document with the name of its street, and makes a document of streets

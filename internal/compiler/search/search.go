@@ -18,6 +18,7 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/compiler/scratch"
 	"github.com/mapsedge/caddy-maps/internal/geo"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
+	"github.com/mapsedge/caddy-maps/internal/geocoding/geometry"
 	"github.com/mapsedge/caddy-maps/internal/region"
 	"github.com/mapsedge/caddy-maps/internal/search"
 	"github.com/mapsedge/caddy-maps/internal/search/words"
@@ -89,7 +90,8 @@ func Write(ctx context.Context, w *region.Writer, dir *scratch.Dir, importance *
 	if err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context) error{b.collect, b.nameCategories, b.addPostcodes, b.mergeLines, b.assignHouses} {
+	for _, step := range []func(context.Context) error{b.collect, b.nameCategories, b.addPostcodes, b.mergeLines,
+		b.assignHouses} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -131,11 +133,17 @@ func newBuilder(dir *scratch.Dir, places *geocoding.Index, importance []uint8) (
 	return b, nil
 }
 
+// middleOf returns the middle of a box.
+func middleOf(b *geo.Box) geometry.Coord {
+	return geometry.Coord{X: int32((int64(b.MinX) + int64(b.MaxX)) / 2), Y: int32((int64(b.MinY) + int64(b.MaxY)) / 2)}
+}
+
 // addPostcodes adds a document for each postcode, in the middle of what has it.
 func (b *builder) addPostcodes(context.Context) error {
 	for _, entity := range slices.Sorted(maps.Keys(b.postcodes)) {
 		p := b.postcodes[entity]
-		p.X, p.Y = int32((int64(p.box.MinX)+int64(p.box.MaxX))/2), int32((int64(p.box.MinY)+int64(p.box.MaxY))/2)
+		middle := middleOf(&p.box)
+		p.X, p.Y = middle.X, middle.Y
 		if err := b.addDocument(&document{p.Document, p.box}, []uint32{p.Name}); err != nil {
 			return err
 		}

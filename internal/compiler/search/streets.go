@@ -128,7 +128,7 @@ func (b *builder) addStreet(group []line, parts []int) error {
 			}
 		}
 	}
-	middle := geometry.Coord{X: int32((int64(all.MinX) + int64(all.MaxX)) / 2), Y: int32((int64(all.MinY) + int64(all.MaxY)) / 2)}
+	middle := middleOf(&all)
 	best := slices.MinFunc(parts, func(i, j int) int {
 		from := func(l *line) float64 { return geometry.Distance(geometry.Coord{X: l.X, Y: l.Y}, middle) }
 		return cmp.Or(cmp.Compare(from(&group[i]), from(&group[j])), cmp.Compare(i, j))

@@ -140,8 +140,7 @@ func (b *builder) writeNames(w *region.Writer, order, numbers []uint32) error {
 	var n search.Name
 	var data []byte
 	for i := range uint32(b.names.Len() - 1) {
-		n.Terms, n.Entities, n.Documents, n.Importance = b.termsOf(i, numbers, n.Terms[:0]), n.Entities[:0], n.Documents[:0], 0
-		n.HasHouses = false
+		n = search.Name{Terms: b.termsOf(i, numbers, n.Terms[:0]), Entities: n.Entities[:0], Documents: n.Documents[:0]}
 		n.Kind = min(search.NameKind(b.names.Bytes(i + 1)[0]), search.NameCategory)
 		for len(pairs) > 0 && pairs[0].name == i {
 			if p := pairs[0]; p.entity {

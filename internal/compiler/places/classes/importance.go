@@ -51,7 +51,8 @@ func (l *Reader) importance(c *Class, g *geometry.Geometry) uint8 {
 			value = roadImportance
 		}
 	}
-	if n, err := strconv.ParseFloat(strings.ReplaceAll(string(l.value(keyPopulation)), ",", ""), 64); err == nil && n > 1e3 {
+	people := strings.ReplaceAll(string(l.value(keyPopulation)), ",", "")
+	if n, err := strconv.ParseFloat(people, 64); err == nil && n > 1e3 {
 		value += populationWeight * math.Log10(n/1e3)
 	}
 	if l.has(keyWikidata) {
