@@ -41,9 +41,9 @@ test:
 
 # Pure computation runs at full size without the race detector, which makes it ten times slower. Under the race detector
 # these packages do a fifth of it, or nothing where they start no goroutines.
-COMPUTE := ./internal/compiler/... ./internal/geocoding/... ./internal/matching/... ./internal/routing
+COMPUTE := ./internal/compiler/... ./internal/geocoding/... ./internal/matching/... ./internal/routing ./internal/search
 SERIAL := ./internal/geo/... ./internal/roadgraph/... ./internal/routing/guidance ./internal/routing/isochrone \
-	./internal/routing/order ./internal/tiles/... ./internal/trace/...
+	./internal/routing/order ./internal/search/words ./internal/tiles/... ./internal/trace/...
 
 # All tests, with the race detector wherever there is concurrency. What needs PostgreSQL, a browser, npm, curl or bash
 # runs where they are found.

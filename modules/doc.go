@@ -3,7 +3,7 @@
 //   - app: the app `maps`, the admin API, health
 //   - access: maps_auth, maps_verify, maps_tokens, maps_accounts, the log filter maps_redact
 //   - stores: maps.stores.sqlite and maps.stores.postgres
-//   - geocoding, matching, tiles: the map handlers, with the local engines and the matcher maps_region
+//   - geocoding, matching, routing, tiles: the map handlers, with the local engines and the matcher maps_region
 //   - service: maps_service, everything in one line, with maps_limit and maps_errors
 //   - pages: start page, playground, console and API reference
 //   - remote: OSRM, Valhalla, Nominatim and Photon as upstream engines

@@ -18,7 +18,7 @@ func init() { subcommands = append(subcommands, newBuildCmd) }
 
 func newBuildCmd() *cobra.Command {
 	var output, size, temp string
-	var noMap, noRoutes, asJSON bool
+	var noMap, noRoutes, noSearch, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "build <extract>... --output <file>",
 		Short: "Compiles OpenStreetMap extracts into a region file",
@@ -28,8 +28,8 @@ into one region file. The file replaces an earlier one when it is complete, and 
 running server notices that. The same extracts make the same bytes.
 
 Temporary files take up to about eleven times the extracts. They are removed at
-the end, those of a killed build by the next one. Without the map (--no-map) or
-without routes (--no-routes) the build takes a quarter less time.`,
+the end, those of a killed build by the next one. Without the map (--no-map),
+routes (--no-routes) or search (--no-search) the build takes less time.`,
 		Example: `  caddy maps build delaware-latest.osm.pbf --output delaware.region
   caddy maps build north.osm.pbf south.osm.pbf --output both.region
   caddy maps build germany-latest.osm.pbf --output germany.region --memory 4GiB --temp /var/tmp`,
@@ -47,7 +47,8 @@ without routes (--no-routes) the build takes a quarter less time.`,
 			ctx, stop := untilInterrupt(cmd.Context())
 			defer stop()
 			report, err := compile(ctx, cmd.ErrOrStderr(), compiler.Options{
-				Inputs: extracts, Output: output, Memory: bytes, Temp: temp, NoMap: noMap, NoRoutes: noRoutes,
+				Inputs: extracts, Output: output, Memory: bytes, Temp: temp,
+				NoMap: noMap, NoRoutes: noRoutes, NoSearch: noSearch,
 			})
 			if err != nil {
 				return err
@@ -68,6 +69,7 @@ without routes (--no-routes) the build takes a quarter less time.`,
 	addJSON(cmd, &asJSON)
 	cmd.Flags().BoolVar(&noMap, "no-map", false, "Leave out the map that maps_tiles serves")
 	cmd.Flags().BoolVar(&noRoutes, "no-routes", false, "Leave out what maps_route needs")
+	cmd.Flags().BoolVar(&noSearch, "no-search", false, "Leave out what searches such as those of maps_geocode need")
 	_ = cmd.MarkFlagRequired("output") // fails only for a flag that is not there
 	return cmd
 }

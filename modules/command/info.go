@@ -66,6 +66,8 @@ type description struct {
 	Map *mapPart `json:"map,omitempty"`
 	// Routes is how many bytes of the file only routes need; 0 without routes.
 	Routes int64 `json:"routes,omitempty"`
+	// Search is how many bytes of the file only searches need; 0 without a search index.
+	Search int64 `json:"search,omitempty"`
 	// Origin is where a server downloaded the file from; nil if unknown.
 	Origin *fetch.Origin `json:"origin,omitempty"`
 }
@@ -76,7 +78,6 @@ type mapPart struct {
 	MaxZoom uint8 `json:"maxZoom"`
 }
 
-// mapOf describes the map of a region file; nil without a map.
 // describe reads what a region file contains, and verifies all of it on request.
 func describe(ctx context.Context, path string, verify bool) (d description, err error) {
 	file, err := region.Open(path)
@@ -93,12 +94,13 @@ func describe(ctx context.Context, path string, verify bool) (d description, err
 		}
 	}
 	d.Map, err = mapOf(file, &d.Info)
-	d.Routes = bytesOf(&d.Info, "routes.")
+	d.Routes, d.Search = bytesOf(&d.Info, "routes."), bytesOf(&d.Info, "search.")
 	// Most files have nothing beside them, or files of other programs.
 	d.Origin = fetch.ReadOrigin(path, d.Info.Checksum)
 	return d, err
 }
 
+// mapOf describes the map of a region file; nil without a map.
 func mapOf(file *region.File, info *region.Info) (*mapPart, error) {
 	m, err := tiles.Open(file)
 	if m == nil || err != nil {
@@ -148,10 +150,16 @@ func (info *description) print(out io.Writer, verified bool) error {
 	} else {
 		row("Map", "none: maps_tiles serves only networks")
 	}
-	if info.Routes > 0 {
-		row("Routes", "%s", humanize.IBytes(uint64(info.Routes)))
-	} else {
-		row("Routes", "none: maps_route finds none")
+	for _, part := range [...]struct {
+		name   string
+		bytes  int64
+		module string
+	}{{"Routes", info.Routes, "maps_route"}, {"Search", info.Search, "maps_geocode"}} {
+		if part.bytes > 0 {
+			row(part.name, "%s", humanize.IBytes(uint64(part.bytes)))
+		} else {
+			row(part.name, "none: %s finds nothing", part.module)
+		}
 	}
 	b := info.Bounds
 	row("Bounds", "%.5f,%.5f to %.5f,%.5f (latitude, longitude)", b.MinLat, b.MinLon, b.MaxLat, b.MaxLon)

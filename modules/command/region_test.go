@@ -108,12 +108,15 @@ func TestBuild(t *testing.T) {
 	}
 
 	less := filepath.Join(t.TempDir(), "less.region")
-	if _, _, err := run(t, "", "build", extract, "--output", less, "--no-map", "--no-routes"); err != nil {
+	if _, _, err := run(t, "", "build", extract, "--output", less, "--no-map", "--no-routes", "--no-search"); err != nil {
 		t.Fatal(err)
 	}
 	if stdout, _, err = run(t, "", "info", less); err != nil || !strings.Contains(stdout, "none: maps_tiles") ||
-		!strings.Contains(stdout, "none: maps_route") {
+		!strings.Contains(stdout, "none: maps_route") || !strings.Contains(stdout, "none: maps_geocode") {
 		t.Errorf("%v\n%s", err, stdout)
+	}
+	if _, _, err := run(t, "", "search", less, "Elm"); err == nil || !strings.Contains(err.Error(), "--no-search") {
+		t.Errorf("search: %v", err)
 	}
 
 	// Where a server fetched the file from is kept beside it; a description of another file is not shown.
