@@ -14,7 +14,7 @@ const (
 	// After so many documents, one name after the other, the tree is used if at least one in scanShare documents matches.
 	fewDocuments, scanShare = 1_000, 16
 	// maxScanned is how many documents are looked at along the tree, maxVisited how many without it.
-	maxScanned, maxVisited = 4_000, 20_000
+	maxScanned, maxVisited = 12_000, 20_000
 )
 
 // node is a node of the tree over the documents.
@@ -27,55 +27,47 @@ type node struct {
 // of them matches better than most.
 func (s *searcher) scan(most float32, any bool) {
 	s.queue = s.queue[:0]
-	top := s.tree.Height
-	for i := range s.tree.Count[top] {
-		s.pushNode(node{int32(top), i}, most)
-	}
+	s.queue.Push(math.Inf(-1), node{level: int32(s.tree.Height) + 1}) // above the top level
 	for left := maxScanned; len(s.queue) > 0 && left > 0; {
 		item := s.queue.Pop()
 		if s.full() && -item.Key <= s.worst() {
 			return
 		}
 		n := item.Value
-		if n.level > 0 {
-			from, to := s.tree.Children(int(n.level), n.index)
-			for i := from; i < to; i++ {
-				s.pushNode(node{n.level - 1, i}, most)
+		from, to := s.tree.Children(int(n.level), n.index)
+		for i := from; i < to; i++ {
+			if n.level > 1 {
+				b := s.bounds.At(int(s.tree.First[n.level-1] + i))
+				s.queue.Push(-s.greatest(most, b.Importance, &b.Box), node{n.level - 1, i})
+				continue
 			}
-			continue
-		}
-		left--
-		d := s.documents.At(int(n.index))
-		if any {
-			if c, _, ok := s.compare(d.Name); ok {
-				c.bound = most
-				s.visitDocument(&c, n.index)
+			left--
+			d := s.documents.At(int(i))
+			if any {
+				box := geo.Box{MinX: d.X, MinY: d.Y, MaxX: d.X, MaxY: d.Y}
+				if s.full() && s.greatest(most, uint32(d.Importance), &box) <= s.worst() {
+					continue
+				}
+				if c, _, ok := s.compare(d.Name); ok {
+					c.bound = most
+					s.visitDocument(&c, i)
+				}
+				continue
 			}
-			continue
-		}
-		// A name without documents has the index of the next candidate.
-		if i, ok := s.seen.get(d.Name); ok && int(i) < len(s.candidates) && s.candidates[i].name == d.Name {
-			s.visitDocument(&s.candidates[i], n.index)
-		}
-		if i := s.categories[d.Category]; i > 0 {
-			s.visitDocument(&s.candidates[i-1], n.index)
+			// A name without documents has the index of the next candidate.
+			if k, ok := s.seen.get(d.Name); ok && int(k) < len(s.candidates) && s.candidates[k].name == d.Name {
+				s.visitDocument(&s.candidates[k], i)
+			}
+			if k := s.categories[d.Category]; k > 0 {
+				s.visitDocument(&s.candidates[k-1], i)
+			}
 		}
 	}
 }
 
-// pushNode puts a node into the queue, by the greatest rank that a document in it can have.
-func (s *searcher) pushNode(n node, text float32) {
-	var box geo.Box
-	var importance uint32
-	if n.level == 0 {
-		d := s.documents.At(int(n.index))
-		box, importance = geo.Box{MinX: d.X, MinY: d.Y, MaxX: d.X, MaxY: d.Y}, uint32(d.Importance)
-	} else {
-		b := s.bounds.At(int(s.tree.First[n.level] + n.index))
-		box, importance = b.Box, b.Importance
-	}
-	rank := float64(text) + importanceWeight*float64(importance)/math.MaxUint8 + s.proximity(&box)
-	s.queue.Push(-rank, n)
+// greatest returns the greatest rank that a document in a box can have.
+func (s *searcher) greatest(text float32, importance uint32, b *geo.Box) float64 {
+	return float64(text) + importanceWeight*float64(importance)/math.MaxUint8 + s.proximity(b)
 }
 
 // proximity returns the part of the rank of the nearest position in a box.
