@@ -100,6 +100,9 @@ func (s *searcher) boundCandidates() {
 		if c.houses {
 			q = *s.withHouses(&q)
 		}
+		if c.isPlace {
+			s.addPostcodes(&q)
+		}
 		c.bound = s.text(c, &q)
 		bucket := bucketCount - 1 - int(min(c.bound, 1)*(bucketCount-1))
 		s.buckets[bucket] = append(s.buckets[bucket], uint32(i))
@@ -138,6 +141,15 @@ func (s *searcher) withHouses(q *qualities) *qualities {
 	return &with
 }
 
+// addPostcodes takes numbers for postcodes of a place: which ones are in it is unknown.
+func (s *searcher) addPostcodes(q *qualities) {
+	for i := range s.tokens {
+		if t := &s.tokens[i]; t.Number && len(t.Text) >= minPlacePostcode && q[i] == 0 {
+			q[i] = placePostcode
+		}
+	}
+}
+
 // hopeless reports whether a document with a text score and other scores cannot be a result.
 func (s *searcher) hopeless(text float32, others float64) bool {
 	return text < leastText || s.full() && float64(text)+others <= s.worst() ||
@@ -174,11 +186,7 @@ func (s *searcher) visitDocument(c *candidate, number uint32) {
 	q := c.q
 	q.raise(s.contextOf(d.Context, d.Category))
 	if isPlace {
-		for i := range s.tokens { // which postcodes are in a place is unknown
-			if t := &s.tokens[i]; t.Number && len(t.Text) >= minPlacePostcode && q[i] == 0 {
-				q[i] = placePostcode
-			}
-		}
+		s.addPostcodes(&q)
 	}
 	if d.Houses != 0 {
 		f.house = s.findHouse(d, &q)

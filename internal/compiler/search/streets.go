@@ -14,9 +14,8 @@ import (
 type line struct {
 	document
 	// Ways of one name, layer and place are parts of one line if they are near each other.
-	place  uint64
-	length float32 // metres / 1000
-	names  uint64  // where their list begins in the builder's lists of names
+	place uint64
+	names uint64 // where their list begins in the builder's lists of names
 }
 
 // maxGap is the greatest distance between two ways of a street, in 1e-7 degrees of latitude (about 1.1 km).
@@ -28,7 +27,7 @@ func (b *builder) addLine(p *place, d *document, names []uint32) error {
 	if place == 0 {
 		place = uint64(p.around.County) // farther ways do not become parts of one street
 	}
-	l := line{document: *d, place: place, length: float32(p.Geometry.Extent()), names: uint64(b.lists.Len())}
+	l := line{document: *d, place: place, names: uint64(b.lists.Len())}
 	return cmp.Or(b.lists.Append(appendNames(nil, names)...), b.lines.Add(l))
 }
 
@@ -114,7 +113,7 @@ func (b *builder) addGroup(group []line) error {
 	return nil
 }
 
-// addStreet adds the document of a street: its longest way among those near its middle.
+// addStreet adds the document of a street: its way nearest to its middle, with the names of all.
 func (b *builder) addStreet(group []line, parts []int) error {
 	all, names := geo.EmptyBox, []uint32(nil)
 	importance, category := uint8(0), uint8(0)
