@@ -53,7 +53,7 @@ func main() {
 	flag.StringVar(&s.region, "region", "", "region `file` to search; the map may be larger than the extract")
 	flag.StringVar(&s.script, "script", "", "`script` of the names: Cyrillic, Greek, Arabic or Ethiopic")
 	flag.StringVar(&s.write, "write", "", "write the extract in that script to this .osm.pbf `file`, and do nothing else")
-	flag.BoolVar(&s.check, "check", false, "exit with 1 if a bar is missed")
+	flag.BoolVar(&s.check, "check", false, "exit with 1 if a recall is below its bar")
 	flag.Parse()
 	missed, err := s.run(context.Background(), flag.Arg(0))
 	if err != nil {
@@ -148,7 +148,8 @@ func (s *settings) evaluate(ctx context.Context, g *queries.Generator, x geocodi
 		if bar := bars[kind]; bar > 0 {
 			verdict = fmt.Sprint("≥ ", bar)
 			if recall < bar || m.p50 > barP50 || m.p99 > barP99 {
-				verdict, missed = verdict+" ✗", true
+				verdict = verdict + " ✗"
+				missed = missed || recall < bar // times depend on what else the machine does
 			}
 		}
 		fmt.Fprintf(table, "%s\t%d\t%.3f\t%.3f\t%d\t%d\t%d\t%s\t\n", kind, len(all), float64(m.first)/n,
