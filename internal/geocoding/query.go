@@ -24,8 +24,8 @@ type Query struct {
 	Near *orb.Point
 	// Zoom is the zoom of the map around Near, 0 to 22. Distances count more the higher it is. 0 means DefaultZoom.
 	Zoom float64
-	// Bound, if set, restricts the results to locations inside, in degrees. It crosses the antimeridian if its west edge is
-	// east of its east edge.
+	// Bound, if set, restricts the results to locations inside, in degrees. It crosses the antimeridian if its west edge
+	// is east of its east edge.
 	Bound *orb.Bound
 	// Countries restricts the results to these countries: ISO 3166-1 alpha-3 codes.
 	Countries []string
@@ -37,6 +37,15 @@ type Query struct {
 	Keep func(category, kind string, layer Layer) bool
 	// Into is as in Request.
 	Into *Result
+}
+
+// Within reports whether a location is in Bound, if that is set.
+func (q *Query) Within(p orb.Point) bool {
+	b := q.Bound
+	if b != nil && b.Min[0] > b.Max[0] && p[1] >= b.Min[1] && p[1] <= b.Max[1] { // across the antimeridian
+		return p[0] >= b.Min[0] || p[0] <= b.Max[0]
+	}
+	return b == nil || b.Contains(p)
 }
 
 // Limits of a query.
