@@ -56,7 +56,7 @@ func (s *search) shape(h *hit) orb.MultiLineString {
 	for piece := range g.Lines {
 		line := make(orb.LineString, len(piece))
 		for i, c := range piece {
-			line[i] = orb.Point{float64(c.X) / geometry.UnitsPerDegree, float64(c.Y) / geometry.UnitsPerDegree}
+			line[i] = c.Point()
 		}
 		lines = append(lines, line)
 	}

@@ -71,10 +71,7 @@ func (f *feature) bound() orb.Bound {
 	if f.Shape() == geometry.Point { // other corners are rounded
 		b.MaxX, b.MaxY = b.MinX, b.MinY
 	}
-	at := func(x, y int32) orb.Point {
-		return orb.Point{float64(x) / geometry.UnitsPerDegree, float64(y) / geometry.UnitsPerDegree}
-	}
-	return orb.Bound{Min: at(b.MinX, b.MinY), Max: at(b.MaxX, b.MaxY)}
+	return orb.Bound{Min: geometry.Coord{X: b.MinX, Y: b.MinY}.Point(), Max: geometry.Coord{X: b.MaxX, Y: b.MaxY}.Point()}
 }
 
 // parts returns the wanted ones of the places of an address, from small to large.

@@ -39,6 +39,15 @@ type Query struct {
 	Into *Result
 }
 
+// Within reports whether a location is in Bound, if that is set.
+func (q *Query) Within(p orb.Point) bool {
+	b := q.Bound
+	if b != nil && b.Min[0] > b.Max[0] && p[1] >= b.Min[1] && p[1] <= b.Max[1] { // across the antimeridian
+		return p[0] >= b.Min[0] || p[0] <= b.Max[0]
+	}
+	return b == nil || b.Contains(p)
+}
+
 // Limits of a query.
 const (
 	MaxLimit    = 50

@@ -59,8 +59,7 @@ func (q *Query) Answer(found []Found) *Result {
 		}
 		at := f.Geometry.Bound().Center()
 		p := f.place(at)
-		if q.Bound != nil && !within(q.Bound, at) ||
-			len(q.Countries) > 0 && !slices.Contains(q.Countries, p.Address.CountryCode) {
+		if !q.Within(at) || len(q.Countries) > 0 && !slices.Contains(q.Countries, p.Address.CountryCode) {
 			continue
 		}
 		if q.Near != nil {
@@ -72,17 +71,6 @@ func (q *Query) Answer(found []Found) *Result {
 		}
 	}
 	return result
-}
-
-// within reports whether a position lies in a box, which crosses the antimeridian if its west is east of its east.
-func within(b *orb.Bound, p orb.Point) bool {
-	if p[1] < b.Min[1] || p[1] > b.Max[1] {
-		return false
-	}
-	if b.Min[0] > b.Max[0] {
-		return p[0] >= b.Min[0] || p[0] <= b.Max[0]
-	}
-	return p[0] >= b.Min[0] && p[0] <= b.Max[0]
 }
 
 // asksFor reports whether a filter has a term. Blank ones are ignored.

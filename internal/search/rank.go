@@ -170,7 +170,7 @@ func (s *searcher) visitDocuments(c *candidate) {
 // visitDocument ranks a document under one of its names.
 func (s *searcher) visitDocument(c *candidate, number uint32) {
 	d := s.documents.At(int(number))
-	if s.query.Bound != nil && !s.within(d) {
+	if s.query.Bound != nil && !s.query.Within(geometry.Coord{X: d.X, Y: d.Y}.Point()) {
 		return
 	}
 	box := geo.Box{MinX: d.X, MinY: d.Y, MaxX: d.X, MaxY: d.Y}
@@ -317,19 +317,6 @@ const (
 	// placePostcode is the quality of a postcode after the name of a place.
 	placePostcode = 90
 )
-
-// within reports whether a document is in the query's bound.
-func (s *searcher) within(d *Document) bool {
-	b := s.query.Bound
-	lon, lat := float64(d.X)/geometry.UnitsPerDegree, float64(d.Y)/geometry.UnitsPerDegree
-	if lat < b.Min[1] || lat > b.Max[1] {
-		return false
-	}
-	if b.Min[0] > b.Max[0] { // across the antimeridian
-		return lon >= b.Min[0] || lon <= b.Max[0]
-	}
-	return lon >= b.Min[0] && lon <= b.Max[0]
-}
 
 // full reports whether there are as many results as wanted.
 func (s *searcher) full() bool { return len(s.best) == s.size }

@@ -7,12 +7,14 @@
 package geocoding
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"sync"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"github.com/paulmach/orb"
 	"go.uber.org/zap"
@@ -22,12 +24,11 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/regions"
 	"github.com/mapsedge/caddy-maps/internal/web/answer"
 	"github.com/mapsedge/caddy-maps/internal/web/apierror"
-	"github.com/mapsedge/caddy-maps/internal/web/request"
 	"github.com/mapsedge/caddy-maps/modules/app"
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
-func init() { caddy.RegisterModule(new(Handler)) }
+func init() { register("maps_reverse_geocode", func() handler { return new(Handler) }) }
 
 // Handler answers `GET /v2/search/reverse-geocoding?lat=&lon=`: places at and around a position, nearest first, with
 // addresses; and `GET /v2/search/coverage`: the regions that it knows. How to call it: docs/build/geocoding.md.
@@ -52,11 +53,7 @@ type Handler struct {
 	// Whether requests without maps_auth and REVERSEGEOCODING are served. Otherwise they get 500. Default: false.
 	Public bool `json:"public,omitempty"`
 
-	gate      *app.Gate
-	paths     []request.Prefix
-	geocoders []geocoding.Geocoder
-	app       *app.App
-	logger    *zap.Logger
+	common[geocoding.Geocoder]
 }
 
 // The indices of the paths of both handlers: their own, that of the simple form, and the reverse geocoder's list.
@@ -83,54 +80,27 @@ func (*Handler) CaddyModule() caddy.ModuleInfo {
 func (h *Handler) UnmarshalJSON(data []byte) error { return options.Decode(data, h) }
 
 // Provision loads the geocoders.
-func (h *Handler) Provision(ctx caddy.Context) (err error) {
-	h.logger = ctx.Logger()
+func (h *Handler) Provision(ctx caddy.Context) error {
 	if err := h.check(); err != nil {
 		return err
 	}
-	if err := reachable(ctx, h.paths, "prefix", "simple", "coverage"); err != nil {
-		return err
-	}
-	if h.app, err = app.Get(ctx); err != nil {
-		return err
-	}
-	h.gate = h.app.NewGate(ctx, account.ScopeReverseGeocoding, apierror.Platform, h.Public)
-	h.geocoders, err = load[geocoding.Geocoder](ctx, h, len(h.GeocodersRaw), "is not a geocoder")
-	return err
+	h.MaxDistance = cmp.Or(h.MaxDistance, geocoding.DefaultMaxDistance)
+	return h.provision(ctx, h, h.Public, account.ScopeReverseGeocoding)
 }
 
-var errNoGeocoder = noGeocoder("maps_reverse_geocode")
-
-// check sets the defaults and checks everything but the geocoders.
-func (h *Handler) check() (err error) {
-	h.paths, err = parseEndpoints(endpoint{"prefix", h.Prefix, defaultPrefix},
-		endpoint{"simple", h.Simple, defaultSimple}, endpoint{"coverage", h.Coverage, defaultCoverage})
-	if err != nil {
-		return err
+func (h *Handler) check() error {
+	if d := h.MaxDistance; d != 0 && !(d > 0 && d <= maxMaxDistance) {
+		return options.Errorf("max_distance", "%v is not more than 0 and at most %d metres", d, maxMaxDistance)
 	}
-	if h.MaxDistance == 0 {
-		h.MaxDistance = geocoding.DefaultMaxDistance
-	}
-	if !(h.MaxDistance > 0 && h.MaxDistance <= maxMaxDistance) {
-		return options.Errorf("max_distance", "%v is not more than 0 and at most %d metres", h.MaxDistance, maxMaxDistance)
-	}
-	return nil
-}
-
-// Validate checks that there is a geocoder.
-func (h *Handler) Validate() error {
-	if len(h.geocoders) == 0 {
-		return errNoGeocoder
-	}
-	return nil
+	return h.common.check("maps_reverse_geocode", h.GeocodersRaw,
+		endpoint{option: "prefix", given: h.Prefix, preset: defaultPrefix},
+		endpoint{option: "simple", given: h.Simple, preset: defaultSimple},
+		endpoint{option: "coverage", given: h.Coverage, preset: defaultCoverage})
 }
 
 // ServeHTTP implements caddyhttp.MiddlewareHandler. It never calls the next handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {
-	if h.gate.Refuse(w, r) {
-		return nil
-	}
-	at := route(w, r, h.paths)
+	at := h.route(w, r, account.ScopeReverseGeocoding)
 	if at < 0 {
 		return nil
 	}
@@ -145,19 +115,18 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.
 	if at == atSimple {
 		size = geocoding.MaxSize
 	}
-	chosen, err := parse(r.URL.RawQuery, size, req)
-	if err != nil {
+	if err := parse(r.URL.RawQuery, size, req); err != nil {
 		h.fail(w, err)
 		return nil
 	}
-	if !chosen {
+	if req.Languages == nil {
 		req.Languages = accepted(w, r)
 	}
 	req.MaxDistance = h.MaxDistance
 	req.Into = &mine.result
 	start := time.Now()
 	result, err := choose(h.geocoders, req.Point).Reverse(r.Context(), req)
-	h.app.Metrics().Lookups.Observe(time.Since(start).Seconds())
+	h.observe(start)
 	if err != nil {
 		h.fail(w, err)
 		return nil
@@ -200,9 +169,39 @@ func (h *Handler) fail(w http.ResponseWriter, err error) {
 	}
 }
 
-// Interface guards
-var (
-	_ caddy.Provisioner           = (*Handler)(nil)
-	_ caddy.Validator             = (*Handler)(nil)
-	_ caddyhttp.MiddlewareHandler = (*Handler)(nil)
-)
+// UnmarshalCaddyfile reads the directive:
+//
+//	maps_reverse_geocode [<matcher>] {
+//	    prefix       <path>
+//	    coverage     <path>
+//	    simple       <path>
+//	    geocoder     <module> [<arguments...>]
+//	    max_distance <metres>
+//	    public
+//	}
+//
+// `geocoder` may be repeated. Example:
+//
+//	@reverse path /v2/search/reverse-geocoding /v2/search/coverage /api/v1/route/revgeocoding
+//	handle @reverse {
+//	    maps_auth REVERSEGEOCODING {
+//	        api_key_query apiKey
+//	    }
+//	    maps_reverse_geocode {
+//	        geocoder     local delaware
+//	        max_distance 500
+//	    }
+//	}
+func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error { return h.unmarshal(d, nil) }
+
+func (h *Handler) unmarshal(d *caddyfile.Dispenser, known app.RegionNames) error {
+	d.Next() // the directive's name
+	return options.Block(d, "maps_reverse_geocode", h.check,
+		options.Option{Name: "prefix", Args: "<path>", Read: options.Path(&h.Prefix)},
+		options.Option{Name: "coverage", Args: "<path>", Read: options.Path(&h.Coverage)},
+		options.Option{Name: "simple", Args: "<path>", Read: options.Path(&h.Simple)},
+		geocoderOption(&h.GeocodersRaw, known),
+		options.Option{Name: "max_distance", Args: "<metres>", Read: options.Metres(&h.MaxDistance)},
+		options.Option{Name: "public", Read: options.Flag(&h.Public)},
+	)
+}

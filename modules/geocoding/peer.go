@@ -1,7 +1,6 @@
 package geocoding
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,8 +13,9 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
-	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/paulmach/orb"
 	"go.uber.org/zap"
 
@@ -42,12 +42,8 @@ type Peer struct {
 	// Whether requests without maps_auth and the scope of their path are served. Otherwise they get 500. Default: false.
 	Public bool `json:"public,omitempty"`
 
-	api       *peerAPI
-	prefix    request.Prefix
-	gates     map[account.Scope]*app.Gate
-	geocoders []finder
-	app       *app.App
-	logger    *zap.Logger
+	api *peerAPI
+	common[finder]
 }
 
 // finder is a geocoder that also searches by text.
@@ -59,8 +55,8 @@ type finder interface {
 // peerAPI is an API of another geocoder.
 type peerAPI struct {
 	directive string
-	// endpoints append the answers for paths. Their scope is that of searches except for "/reverse".
-	endpoints map[string]func(c *peerCall, dst []byte) ([]byte, error)
+	// endpoints return the answers for paths: JSON, or a plain text. Their scope is that of searches, but for "/reverse".
+	endpoints map[string]func(*peerCall) any
 	refusal   func(message string) any // what the body says of a mistake
 }
 
@@ -68,68 +64,31 @@ type peerAPI struct {
 func (p *Peer) UnmarshalJSON(data []byte) error { return options.Decode(data, p) }
 
 // Provision loads the geocoders.
-func (p *Peer) Provision(ctx caddy.Context) (err error) {
-	p.logger = ctx.Logger()
-	if err = p.check(); err != nil {
+func (p *Peer) Provision(ctx caddy.Context) error {
+	if err := p.check(); err != nil {
 		return err
 	}
-	if _, err = app.Prefix(ctx, "prefix", p.prefix.Path()); err != nil {
-		return err
-	}
-	if p.app, err = app.Get(ctx); err != nil {
-		return err
-	}
-	p.gates = p.app.NewGates(ctx, apierror.Platform, p.Public, account.ScopeGeocoding, account.ScopeReverseGeocoding)
-	p.geocoders, err = load[finder](ctx, p, len(p.GeocodersRaw), "cannot search by text")
-	return err
+	return p.provision(ctx, p, p.Public, account.ScopeGeocoding, account.ScopeReverseGeocoding)
 }
 
-func (p *Peer) check() (err error) {
-	if p.prefix, err = request.ParsePrefix(cmp.Or(p.Prefix, "/")); err != nil {
-		return options.Wrap("prefix", err)
-	}
-	return nil
-}
-
-// Validate checks that there is a geocoder.
-func (p *Peer) Validate() error {
-	if len(p.geocoders) == 0 {
-		return noGeocoder(p.api.directive)
-	}
-	return nil
+func (p *Peer) check() error {
+	return p.common.check(p.api.directive, p.GeocodersRaw, endpoint{option: "prefix", given: p.Prefix, preset: "/"})
 }
 
 func (p *Peer) unmarshal(d *caddyfile.Dispenser, known app.RegionNames) error {
 	d.Next() // the directive's name
-	check := func() error {
-		if len(p.GeocodersRaw) == 0 {
-			return noGeocoder(p.api.directive)
-		}
-		return (&Peer{Prefix: p.Prefix}).check()
-	}
-	return options.Block(d, p.api.directive, check,
+	return options.Block(d, p.api.directive, p.check,
 		options.Option{Name: "prefix", Args: "<path>", Read: options.Path(&p.Prefix)},
 		geocoderOption(&p.GeocodersRaw, known),
 		options.Option{Name: "public", Read: options.Flag(&p.Public)},
 	)
 }
 
-// registerPeer registers a handler and its directive. parts returns a new one and the Peer in it.
-func registerPeer(a *peerAPI, parts func() (caddyhttp.MiddlewareHandler, *Peer)) {
-	handler, _ := parts()
-	caddy.RegisterModule(handler.(caddy.Module))
-	httpcaddyfile.RegisterHandlerDirective(a.directive, func(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
-		handler, p := parts()
-		if err := p.unmarshal(h.Dispenser, app.RegionNamesOf(h)); err != nil {
-			return nil, err
-		}
-		var served []string
-		for path := range a.endpoints {
-			served = append(served, strings.TrimSuffix(p.Prefix, "/")+path)
-		}
-		return handler, app.Serves(h, served...)
-	})
-	httpcaddyfile.RegisterDirectiveOrder(a.directive, httpcaddyfile.Before, "respond")
+func (p *Peer) served() (paths []string) {
+	for path := range p.api.endpoints {
+		paths = append(paths, string(p.common.endpoints[0].path)+path)
+	}
+	return paths
 }
 
 // peerCall is a request to another geocoder's API.
@@ -138,7 +97,7 @@ type peerCall struct {
 	w     http.ResponseWriter
 	r     *http.Request
 	query url.Values
-	media string // type of the answer
+	err   error // the first one
 }
 
 // peerError is a mistake in a request, in the words of the API.
@@ -146,83 +105,77 @@ type peerError string
 
 func (e peerError) Error() string { return string(e) }
 
-func peerErrorf(format string, args ...any) error { return peerError(fmt.Sprintf(format, args...)) }
+// fail notes a mistake in the request.
+func (c *peerCall) fail(format string, args ...any) {
+	if c.err == nil {
+		c.err = peerError(fmt.Sprintf(format, args...))
+	}
+}
 
 // ServeHTTP implements caddyhttp.MiddlewareHandler. It never calls the next handler.
 func (p *Peer) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {
-	path, ok := p.prefix.Below(r.URL)
+	path, _ := p.common.endpoints[0].path.Below(r.URL)
 	path = strings.TrimSuffix(strings.TrimSuffix(path, "/"), ".php") // as the originals, and old clients of theirs
 	scope := account.ScopeGeocoding
 	if path == "/reverse" {
 		scope = account.ScopeReverseGeocoding
 	}
-	if p.gates[scope].Refuse(w, r) {
-		return nil
-	}
 	endpoint := p.api.endpoints[path]
-	if !ok || endpoint == nil {
-		apierror.Platform.Write(w, apierror.NotFound("not found"))
-		return nil
-	} else if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		apierror.Platform.Write(w, apierror.MethodNotAllowed(http.MethodGet, http.MethodHead))
+	if p.gates[scope].Refuse(w, r) || refuse(w, r, endpoint != nil) {
 		return nil
 	}
-	buf := answer.GetBuffer()
-	defer buf.Free()
-	c := &peerCall{Peer: p, w: w, r: r, media: answer.JSON}
+	c := &peerCall{Peer: p, w: w, r: r}
 	var err error
-	if c.query, err = url.ParseQuery(r.URL.RawQuery); err == nil {
-		buf.Bytes, err = endpoint(c, buf.Bytes)
+	if c.query, err = url.ParseQuery(r.URL.RawQuery); err != nil {
+		c.fail("the query is not well-formed")
+	}
+	body := endpoint(c)
+	if errors.Is(c.err, geocoding.ErrWork) {
+		c.err = peerError(c.err.Error())
+	}
+	if wrong, ok := errors.AsType[peerError](c.err); ok {
+		request.WriteJSON(w, http.StatusBadRequest, p.api.refusal(string(wrong)))
+	} else if c.err != nil {
+		if answer.WriteFailure(w, apierror.Platform, c.err) {
+			p.logger.Error("geocoding failed", zap.Error(c.err))
+		}
+	} else if text, ok := body.(string); ok {
+		answer.Write(w, "text/plain; charset=utf-8", []byte(text))
 	} else {
-		err = peerError("the query is not well-formed")
-	}
-	if errors.Is(err, geocoding.ErrWork) {
-		err = peerError(err.Error())
-	}
-	if wrong, ok := errors.AsType[peerError](err); ok {
-		body, _ := json.Marshal(p.api.refusal(string(wrong)))
-		w.Header().Set("Content-Type", answer.JSON)
-		w.WriteHeader(http.StatusBadRequest)
-		_, _ = w.Write(body) // an error means that the client has gone
-	} else if err == nil {
-		answer.Write(w, c.media, buf.Bytes)
-	} else if answer.WriteFailure(w, apierror.Platform, err) {
-		p.logger.Error("geocoding failed", zap.Error(err))
+		written, _ := jsonv2.Marshal(body, jsontext.AllowInvalidUTF8(true), jsonv2.Deterministic(true))
+		answer.Write(w, answer.JSON, written)
 	}
 	return nil
 }
 
 // number reads a parameter from least to most, or returns the preset if it is absent or empty.
-func (c *peerCall) number(name string, preset, least, most float64) (float64, error) {
+func (c *peerCall) number(name string, preset, least, most float64) float64 {
 	given := c.query.Get(name)
 	if given == "" {
-		return preset, nil
+		return preset
 	}
 	number, ok := text.ParseNumber([]byte(given))
 	if !ok || number < least || number > most {
-		return 0, peerErrorf("Parameter '%s' must be a number from %v to %v.", name, least, most)
+		c.fail("Parameter '%s' must be a number from %v to %v.", name, least, most)
 	}
-	return number, nil
+	return number
 }
 
 // limit reads the largest number of results; more than most is most.
-func (c *peerCall) limit(preset, most float64) (int, error) {
-	number, err := c.number("limit", preset, math.Inf(-1), math.Inf(1))
-	return int(max(1, min(number, most))), err
+func (c *peerCall) limit(preset, most float64) int {
+	return int(max(1, min(c.number("limit", preset, math.Inf(-1), math.Inf(1)), most)))
 }
 
 // position reads lat and lon.
-func (c *peerCall) position() (p orb.Point, err error) {
+func (c *peerCall) position() (p orb.Point) {
 	for i, name := range [...]string{"lon", "lat"} {
 		if c.query.Get(name) == "" {
-			return p, peerErrorf("Parameter '%s' missing.", name)
+			c.fail("Parameter '%s' missing.", name)
 		}
 		limit := [...]float64{180, 90}[i]
-		if p[i], err = c.number(name, 0, -limit, limit); err != nil {
-			return p, err
-		}
+		p[i] = c.number(name, 0, -limit, limit)
 	}
-	return p, nil
+	return p
 }
 
 // languages reads a parameter in the form of Accept-Language, or else that header. A malformed one counts as none.
@@ -244,54 +197,49 @@ func (c *peerCall) countries(name string) (codes []string) {
 	return codes
 }
 
-// search asks one geocoder after the other, until one finds something.
-func (c *peerCall) search(q *geocoding.Query) (places []geocoding.Place, err error) {
-	defer c.observe(time.Now())
-	for _, g := range c.geocoders {
+// search returns what the geocoders find, unless there is a mistake.
+func (c *peerCall) search(q *geocoding.Query) (places []geocoding.Place) {
+	if c.err == nil {
 		var result *geocoding.Result
-		if result, err = g.Search(c.r.Context(), q); err != nil {
-			return nil, err
-		} else if places = result.Places; len(places) > 0 {
-			break
+		if result, c.err = find(c.r.Context(), &c.common, q); c.err == nil {
+			places = result.Places
 		}
 	}
-	return places, nil
-}
-
-func (c *peerCall) observe(start time.Time) {
-	c.app.Metrics().Lookups.Observe(time.Since(start).Seconds())
+	return places
 }
 
 // besideStreet is how far a house may be from a position on its street, in metres, to be the answer instead of the
 // street.
 const besideStreet = 100
 
-// reverse returns what is at a position. If that is a street, a house of it nearby comes first, if it is wanted, as in
-// Nominatim; in Photon streets are at their middle, and seldom the nearest.
-func (c *peerCall) reverse(req *geocoding.Request) ([]geocoding.Place, error) {
+// reverse returns what is at a position, unless there is a mistake. If that is a street, a house of it nearby comes
+// first, if it is wanted, as in Nominatim; in Photon streets are at their middle, and seldom the nearest.
+func (c *peerCall) reverse(req *geocoding.Request) (found []geocoding.Place) {
 	defer c.observe(time.Now())
-	g := choose(c.geocoders, req.Point)
-	result, err := g.Reverse(c.r.Context(), req)
-	if err != nil {
-		return nil, err
+	ask := func(req *geocoding.Request) (places []geocoding.Place) {
+		if c.err == nil {
+			var result *geocoding.Result
+			if result, c.err = choose(c.geocoders, req.Point).Reverse(c.r.Context(), req); c.err == nil {
+				places = result.Places
+			}
+		}
+		return places
 	}
-	found, beside := result.Places, *req
+	found = ask(req)
 	if len(found) == 0 || found[0].Layer != geocoding.LayerStreet {
-		return found, nil
+		return found
 	}
+	beside := *req
 	beside.Keep = func(category, kind string, layer geocoding.Layer) bool {
 		return layer == geocoding.LayerHouse && req.Keep(category, kind, layer)
 	}
 	beside.MaxDistance, beside.Size = min(req.MaxDistance, besideStreet), geocoding.MaxSize
-	if result, err = g.Reverse(c.r.Context(), &beside); err != nil {
-		return nil, err
-	}
-	for _, h := range result.Places {
+	for _, h := range ask(&beside) {
 		if h.Layer == geocoding.LayerHouse && h.Address.Street == found[0].Address.Street {
 			found = slices.DeleteFunc(found, func(p geocoding.Place) bool { return p.ID == h.ID })
 			found = slices.Insert(found, 0, h)
 			break
 		}
 	}
-	return found[:min(len(found), req.Size)], nil
+	return found[:min(len(found), req.Size)]
 }

@@ -299,7 +299,6 @@ func TestNominatimSearch(t *testing.T) {
 		"a layer":              {"q=crossing+cafe&layer=address,poi", []any{0, "osm_id"}, 100.0},
 		"another layer":        {"q=crossing+cafe&layer=natural", []any{}, []any{}},
 		"a railway":            {"q=main+line&layer=railway", []any{0, "osm_id"}, 50.0},
-		"without one":          {"q=crossing+cafe&exclude_place_ids=7,401", []any{}, []any{}},
 		"geocodejson":          {"q=crossing+cafe&format=geocodejson", []any{"features", 0, "properties", "geocoding", "type"}, "house"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -6,28 +6,22 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
-	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
-	"github.com/paulmach/orb"
 
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/web/answer"
 )
 
-func init() {
-	registerPeer(&photonAPI, func() (caddyhttp.MiddlewareHandler, *Peer) {
-		h := &Photon{Peer{api: &photonAPI}}
-		return h, &h.Peer
-	})
-}
+func init() { register(photonAPI.directive, func() handler { return newPhoton() }) }
 
 // Photon answers Photon's `GET /api?q=`, `/reverse` and `/status`, so that applications for Photon need only another
 // address. What it knows: docs/build/photon-nominatim.md.
 type Photon struct{ Peer }
 
+func newPhoton() *Photon { return &Photon{Peer{api: &photonAPI}} }
+
 // CaddyModule returns the Caddy module information.
 func (*Photon) CaddyModule() caddy.ModuleInfo {
-	return caddy.ModuleInfo{ID: "http.handlers.maps_photon",
-		New: func() caddy.Module { return &Photon{Peer{api: &photonAPI}} }}
+	return caddy.ModuleInfo{ID: "http.handlers.maps_photon", New: func() caddy.Module { return newPhoton() }}
 }
 
 // UnmarshalCaddyfile reads the directive:
@@ -48,86 +42,51 @@ func (*Photon) CaddyModule() caddy.ModuleInfo {
 //	}
 func (h *Photon) UnmarshalCaddyfile(d *caddyfile.Dispenser) error { return h.unmarshal(d, nil) }
 
-var photonAPI = peerAPI{"maps_photon", map[string]func(c *peerCall, dst []byte) ([]byte, error){
+var photonAPI = peerAPI{"maps_photon", map[string]func(*peerCall) any{
 	"/api": photonSearch, "/reverse": photonReverse,
-	"/status": func(_ *peerCall, dst []byte) ([]byte, error) { return append(dst, `{"status":"Ok"}`...), nil },
+	"/status": func(*peerCall) any { return map[string]string{"status": "Ok"} },
 }, func(message string) any { return map[string]string{"message": message} }}
 
-// The parameters of both paths. What deduplicates, or is for those who develop Photon, changes nothing here.
-var photonParameters = []string{"lang", "limit", "debug", "dedupe", "osm_tag", "layer", "lat", "lon"}
-
-func (c *peerCall) photonKnows(more ...string) error {
-	allowed := slices.Sorted(slices.Values(append(more, photonParameters...)))
+// photonKnows refuses parameters that Photon does not know on a path. What deduplicates, or is for those who develop
+// Photon, changes nothing here.
+func (c *peerCall) photonKnows(more ...string) {
+	allowed := append(more, "lang", "limit", "debug", "dedupe", "osm_tag", "layer", "lat", "lon")
+	slices.Sort(allowed)
 	for name := range c.query {
 		if !slices.Contains(allowed, name) {
-			return peerErrorf("Unknown query parameter '%s'.  Allowed parameters are: [%s]", name, strings.Join(allowed, ", "))
+			c.fail("Unknown query parameter '%s'.  Allowed parameters are: [%s]", name, strings.Join(allowed, ", "))
 		}
 	}
-	return nil
 }
 
-func photonSearch(c *peerCall, dst []byte) ([]byte, error) {
-	q := geocoding.Query{Text: c.query.Get("q"), Autocomplete: true, Languages: c.photonLanguages(),
-		Countries: c.countries("countrycode")}
-	err := c.photonKnows("q", "zoom", "location_bias_scale", "bbox", "countrycode")
-	if err == nil && strings.TrimSpace(q.Text) == "" {
-		err = peerError("Missing parameter 'q'.")
-	}
-	if err != nil {
-		return dst, err
+func photonSearch(c *peerCall) any {
+	c.photonKnows("q", "zoom", "location_bias_scale", "bbox", "countrycode")
+	f := c.photonFilter()
+	q := geocoding.Query{Text: c.query.Get("q"), Limit: c.limit(15, geocoding.MaxLimit), Autocomplete: true,
+		Zoom: c.number("zoom", 12, 0, maxZoom), Countries: c.countries("countrycode"), Languages: c.photonLanguages(),
+		Keep: f.keeps}
+	if strings.TrimSpace(q.Text) == "" {
+		c.fail("Missing parameter 'q'.")
 	}
 	if c.query.Get("lat")+c.query.Get("lon") != "" {
-		near, err := c.position()
-		if err != nil {
-			return dst, err
-		}
+		near := c.position()
 		q.Near = &near
 	}
-	if q.Zoom, err = c.number("zoom", 12, 0, maxZoom); err != nil {
-		return dst, err
-	}
-	if q.Limit, err = c.limit(15, geocoding.MaxLimit); err != nil {
-		return dst, err
-	}
 	if given := c.query.Get("bbox"); given != "" {
-		edges, ok := numbers(given, 180, 90, 180, 90)
-		if !ok {
-			return dst, peerError("Invalid bounding box for parameter bbox, expected format is: minLon,minLat,maxLon,maxLat")
+		var ok bool
+		if q.Bound, ok = parseBox(given); !ok {
+			c.fail("Invalid bounding box for parameter bbox, expected format is: minLon,minLat,maxLon,maxLat")
 		}
-		q.Bound = &orb.Bound{Min: orb.Point{edges[0], edges[1]}, Max: orb.Point{edges[2], edges[3]}}
 	}
-	f, err := c.photonFilter()
-	if err != nil {
-		return dst, err
-	}
-	q.Keep = f.keeps
-	places, err := c.search(&q)
-	return answer.AppendPhoton(dst, places), err
+	return answer.Photon(c.search(&q))
 }
 
-func photonReverse(c *peerCall, dst []byte) ([]byte, error) {
-	if err := c.photonKnows("radius", "distance_sort"); err != nil {
-		return dst, err
-	}
-	at, err := c.position()
-	if err != nil {
-		return dst, err
-	}
-	radius, err := c.number("radius", 1, 1e-9, 5000) // kilometres
-	if err != nil {
-		return dst, err
-	}
-	limit, err := c.limit(1, geocoding.MaxLimit)
-	if err != nil {
-		return dst, err
-	}
-	f, err := c.photonFilter()
-	if err != nil {
-		return dst, err
-	}
-	places, err := c.reverse(&geocoding.Request{Point: at, Size: limit, MaxDistance: radius * 1000,
-		Languages: c.photonLanguages(), Categories: f.categories(), Areas: f.onlyAreas(), Keep: f.keeps})
-	return answer.AppendPhoton(dst, places), err
+func photonReverse(c *peerCall) any {
+	c.photonKnows("radius", "distance_sort")
+	f := c.photonFilter()
+	return answer.Photon(c.reverse(&geocoding.Request{Point: c.position(), Size: c.limit(1, geocoding.MaxLimit),
+		MaxDistance: c.number("radius", 1, 1e-9, 5000) * 1000, // from kilometres
+		Languages:   c.photonLanguages(), Categories: f.categories(), Areas: f.onlyAreas(), Keep: f.keeps}))
 }
 
 // photonLanguages returns the languages of names. "default" means the names on the ground.
@@ -154,13 +113,13 @@ func (t *tagFilter) matches(key, value string) bool {
 	return (t.key == "" || t.key == key) && (t.value == "" || (t.value == value) != t.not)
 }
 
-func (c *peerCall) photonFilter() (f photonFilter, err error) {
+func (c *peerCall) photonFilter() (f photonFilter) {
 	for _, name := range c.query["layer"] {
 		i := slices.Index(answer.LayerNames[:], name)
 		if i < 0 {
-			return f, peerErrorf("Unknown layer type. Available layers: [%s]", strings.Join(answer.LayerNames[:], ", "))
+			c.fail("Unknown layer type. Available layers: [%s]", strings.Join(answer.LayerNames[:], ", "))
 		}
-		f.layers = append(f.layers, geocoding.Layer(i))
+		f.layers = append(f.layers, geocoding.Layer(max(i, 0)))
 	}
 	for _, given := range c.query["osm_tag"] {
 		key, value, pair := strings.Cut(given, ":")
@@ -168,7 +127,7 @@ func (c *peerCall) photonFilter() (f photonFilter, err error) {
 		value, notValue := strings.CutPrefix(value, "!")
 		t := tagFilter{key: strings.TrimSpace(key), value: strings.TrimSpace(value)}
 		if pair == (t.value == "") || t.key+t.value == "" || strings.Contains(value, ":") {
-			return f, peerErrorf("Invalid parameter 'osm_tag=%s': bad syntax for tag filter.", given)
+			c.fail("Invalid parameter 'osm_tag=%s': bad syntax for tag filter.", given)
 		}
 		if notKey || notValue && t.key == "" {
 			f.exclude = append(f.exclude, t)
@@ -177,7 +136,7 @@ func (c *peerCall) photonFilter() (f photonFilter, err error) {
 			f.include = append(f.include, t)
 		}
 	}
-	return f, nil
+	return f
 }
 
 // keeps reports whether a feature is wanted. As in Photon's database, there are no railway lines.

@@ -1,16 +1,12 @@
 package geocoding
 
 import (
-	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
-	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
-	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
@@ -18,16 +14,11 @@ import (
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/web/answer"
 	"github.com/mapsedge/caddy-maps/internal/web/apierror"
-	"github.com/mapsedge/caddy-maps/internal/web/request"
 	"github.com/mapsedge/caddy-maps/modules/app"
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
 
-func init() {
-	caddy.RegisterModule(new(Search))
-	httpcaddyfile.RegisterHandlerDirective("maps_geocode", parseSearch)
-	httpcaddyfile.RegisterDirectiveOrder("maps_geocode", httpcaddyfile.Before, "respond")
-}
+func init() { register("maps_geocode", func() handler { return new(Search) }) }
 
 // Search answers `GET /v2/search/geocode?query=`: places, streets, addresses and points of interest that a text may
 // mean, best first, also while it is being typed. How to call it: docs/build/search.md.
@@ -44,11 +35,7 @@ type Search struct {
 	// Whether requests without maps_auth and GEOCODING are served. Otherwise they get 500. Default: false.
 	Public bool `json:"public,omitempty"`
 
-	gate      *app.Gate
-	paths     []request.Prefix
-	geocoders []geocoding.Searcher
-	app       *app.App
-	logger    *zap.Logger
+	common[geocoding.Searcher]
 }
 
 const (
@@ -65,55 +52,29 @@ func (*Search) CaddyModule() caddy.ModuleInfo {
 func (s *Search) UnmarshalJSON(data []byte) error { return options.Decode(data, s) }
 
 // Provision loads the geocoders.
-func (s *Search) Provision(ctx caddy.Context) (err error) {
-	s.logger = ctx.Logger()
+func (s *Search) Provision(ctx caddy.Context) error {
 	if err := s.check(); err != nil {
 		return err
 	}
-	if err := reachable(ctx, s.paths, "prefix", "simple"); err != nil {
-		return err
-	}
-	if s.app, err = app.Get(ctx); err != nil {
-		return err
-	}
-	s.gate = s.app.NewGate(ctx, account.ScopeGeocoding, apierror.Platform, s.Public)
-	s.geocoders, err = load[geocoding.Searcher](ctx, s, len(s.GeocodersRaw), "cannot search by text")
-	return err
+	return s.provision(ctx, s, s.Public, account.ScopeGeocoding)
 }
 
-func (s *Search) check() (err error) {
-	s.paths, err = parseEndpoints(endpoint{"prefix", s.Prefix, defaultSearch},
-		endpoint{"simple", s.Simple, defaultSimpleSearch})
-	return err
-}
-
-var errNoSearcher = noGeocoder("maps_geocode")
-
-// Validate checks that there is a geocoder.
-func (s *Search) Validate() error {
-	if len(s.geocoders) == 0 {
-		return errNoSearcher
-	}
-	return nil
+func (s *Search) check() error {
+	return s.common.check("maps_geocode", s.GeocodersRaw,
+		endpoint{option: "prefix", given: s.Prefix, preset: defaultSearch},
+		endpoint{option: "simple", given: s.Simple, preset: defaultSimpleSearch})
 }
 
 // ServeHTTP implements caddyhttp.MiddlewareHandler. It never calls the next handler.
 func (s *Search) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {
-	if s.gate.Refuse(w, r) {
-		return nil
-	}
-	at := route(w, r, s.paths)
+	at := s.route(w, r, account.ScopeGeocoding)
 	if at < 0 {
 		return nil
 	}
 	mine := memories.Get().(*memory)
 	defer memories.Put(mine)
 	q := &mine.query
-	name := "query"
-	if at == atSimple {
-		name = "name"
-	}
-	explain, err := parseSearchQuery(r.URL.RawQuery, name, q)
+	explain, err := parseSearchQuery(r.URL.RawQuery, searchNames[at], q)
 	if err != nil {
 		s.fail(w, err)
 		return nil
@@ -122,9 +83,7 @@ func (s *Search) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.H
 		q.Languages = accepted(w, r)
 	}
 	q.Into = &mine.result
-	start := time.Now()
-	result, err := s.search(r.Context(), q)
-	s.app.Metrics().Lookups.Observe(time.Since(start).Seconds())
+	result, err := find(r.Context(), &s.common, q)
 	if err != nil {
 		s.fail(w, err)
 		return nil
@@ -140,16 +99,6 @@ func (s *Search) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.H
 	return nil
 }
 
-// search asks one geocoder after the other, until one finds something.
-func (s *Search) search(ctx context.Context, q *geocoding.Query) (result *geocoding.Result, err error) {
-	for _, g := range s.geocoders {
-		if result, err = g.Search(ctx, q); err != nil || len(result.Places) > 0 {
-			break
-		}
-	}
-	return result, err
-}
-
 func (s *Search) fail(w http.ResponseWriter, err error) {
 	if errors.Is(err, geocoding.ErrWork) {
 		err = apierror.FailedValidation("query: " + err.Error())
@@ -157,14 +106,6 @@ func (s *Search) fail(w http.ResponseWriter, err error) {
 	if answer.WriteFailure(w, apierror.Platform, err) {
 		s.logger.Error("a search failed", zap.Error(err))
 	}
-}
-
-func parseSearch(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
-	s := new(Search)
-	if err := s.unmarshal(h.Dispenser, app.RegionNamesOf(h)); err != nil {
-		return nil, err
-	}
-	return s, app.Serves(h, cmp.Or(s.Prefix, defaultSearch))
 }
 
 // UnmarshalCaddyfile reads the directive:
@@ -191,24 +132,10 @@ func (s *Search) UnmarshalCaddyfile(d *caddyfile.Dispenser) error { return s.unm
 
 func (s *Search) unmarshal(d *caddyfile.Dispenser, known app.RegionNames) error {
 	d.Next() // the directive's name
-	check := func() error {
-		if len(s.GeocodersRaw) == 0 {
-			return errNoSearcher
-		}
-		return (&Search{Prefix: s.Prefix, Simple: s.Simple}).check()
-	}
-	return options.Block(d, "maps_geocode", check,
+	return options.Block(d, "maps_geocode", s.check,
 		options.Option{Name: "prefix", Args: "<path>", Read: options.Path(&s.Prefix)},
 		options.Option{Name: "simple", Args: "<path>", Read: options.Path(&s.Simple)},
 		geocoderOption(&s.GeocodersRaw, known),
 		options.Option{Name: "public", Read: options.Flag(&s.Public)},
 	)
 }
-
-// Interface guards
-var (
-	_ caddy.Provisioner           = (*Search)(nil)
-	_ caddy.Validator             = (*Search)(nil)
-	_ caddyhttp.MiddlewareHandler = (*Search)(nil)
-	_ caddyfile.Unmarshaler       = (*Search)(nil)
-)

@@ -5,10 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-	"github.com/paulmach/orb"
-
 	"github.com/mapsedge/caddy-maps/internal/geo/country"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 )
@@ -30,22 +26,17 @@ func PeerLayer(category, kind string, layer geocoding.Layer) geocoding.Layer {
 	return layer
 }
 
-// object is a JSON object that is being written, without its closing brace.
-type object []byte
+// object is a JSON object.
+type object map[string]any
 
-// set adds a member; an empty text or nil is left out.
-func (o *object) set(name string, value any) {
-	if value == "" || value == nil {
-		return
+// set adds members, given as names and values; an empty text is left out.
+func (o object) set(members ...any) object {
+	for i := 0; i < len(members); i += 2 {
+		if members[i+1] != "" {
+			o[members[i].(string)] = members[i+1]
+		}
 	}
-	*o = append(*o, "{,"[min(len(*o), 1)])
-	*o = append(appendString(*o, name), ':')
-	if inner, ok := value.(object); ok {
-		*o = append(append(*o, inner...), '}')
-		return
-	}
-	text, _ := json.Marshal(value, jsontext.AllowInvalidUTF8(true)) // of texts, numbers and lists
-	*o = append(*o, text...)
+	return o
 }
 
 // The names of an address's fields in Photon's answers and geocodejson, and in Nominatim's.
@@ -57,18 +48,15 @@ var (
 )
 
 // setAddress adds the parts of an address that are larger than the place itself.
-func (o *object) setAddress(p *geocoding.Place, names *[len(geocodeFields)]string) {
+func (o object) setAddress(p *geocoding.Place, names *[len(geocodeFields)]string) {
+	const street, district, city = geocoding.LayerStreet, geocoding.LayerDistrict, geocoding.LayerCity
+	layers := [...]geocoding.Layer{street, street, district, district, city, city, geocoding.LayerCounty,
+		geocoding.LayerState, geocoding.LayerCountry}
 	a := &p.Address
-	for i, part := range [...]struct {
-		text  string
-		layer geocoding.Layer
-	}{
-		{a.HouseNumber, geocoding.LayerStreet}, {a.Street, geocoding.LayerStreet}, {a.Hamlet, geocoding.LayerDistrict},
-		{a.Suburb, geocoding.LayerDistrict}, {a.Postcode, geocoding.LayerCity}, {a.City, geocoding.LayerCity},
-		{a.County, geocoding.LayerCounty}, {a.State, geocoding.LayerState}, {a.Country, geocoding.LayerCountry},
-	} {
-		if p.Layer == geocoding.LayerOther || p.Layer > part.layer {
-			o.set(names[i], part.text)
+	for i, part := range [...]string{a.HouseNumber, a.Street, a.Hamlet, a.Suburb, a.Postcode, a.City, a.County, a.State,
+		a.Country} {
+		if p.Layer == geocoding.LayerOther || p.Layer > layers[i] {
+			o.set(names[i], part)
 		}
 	}
 }
@@ -102,62 +90,34 @@ func rounded(degrees ...float64) []float64 {
 	return degrees
 }
 
-// feature returns a GeoJSON Feature of a place, maybe with a box.
-func feature(p *geocoding.Place, properties object, box []float64) (o object) {
-	o.set("type", "Feature")
-	o.set("properties", properties)
-	if box != nil {
-		o.set("bbox", box)
-	}
-	o.set("geometry", geometry(p))
-	return o
+// feature returns a GeoJSON Feature of a place.
+func feature(p *geocoding.Place, properties object) object {
+	return object{"type": "Feature", "properties": properties, "geometry": geometry(p)}
 }
 
 // geometry returns the shape of a place, if it is known, or its location.
-func geometry(p *geocoding.Place) (o object) {
+func geometry(p *geocoding.Place) object {
 	if p.Shape != nil {
-		o.set("type", "MultiLineString")
-		o.set("coordinates", p.Shape)
-		return o
+		return object{"type": "MultiLineString", "coordinates": p.Shape}
 	}
-	o.set("type", "Point")
-	o.set("coordinates", rounded(p.Location[0], p.Location[1]))
-	return o
+	return object{"type": "Point", "coordinates": rounded(p.Location[0], p.Location[1])}
 }
 
-// appendList appends an array of objects.
-func appendList(dst []byte, list []object) []byte {
-	dst = append(dst, '[')
-	for i, o := range list {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = append(append(dst, o...), '}')
-	}
-	return append(dst, ']')
-}
-
-// AppendPhoton appends places as Photon does.
-func AppendPhoton(dst []byte, places []geocoding.Place) []byte {
-	var list []object
+// Photon returns the JSON of places as Photon has it.
+func Photon(places []geocoding.Place) any {
+	features := make([]object, len(places))
 	for i := range places {
 		p := &places[i]
 		kind, id := osmObject(p)
-		var o object
-		o.set("osm_type", strings.ToUpper(kind[:1]))
-		o.set("osm_id", id)
-		o.set("osm_key", p.Category)
-		o.set("osm_value", p.Type)
-		o.set("type", LayerNames[PeerLayer(p.Category, p.Type, p.Layer)])
-		o.set("countrycode", alpha2(p))
-		o.set("name", ownName(p))
+		o := object{}.set("osm_type", strings.ToUpper(kind[:1]), "osm_id", id, "osm_key", p.Category, "osm_value", p.Type,
+			"type", LayerNames[PeerLayer(p.Category, p.Type, p.Layer)], "countrycode", alpha2(p), "name", ownName(p))
 		o.setAddress(p, &geocodeFields)
 		if b := &p.Bound; b.Min != b.Max {
-			o.set("extent", rounded(b.Min[0], b.Max[1], b.Max[0], b.Min[1]))
+			o["extent"] = rounded(b.Min[0], b.Max[1], b.Max[0], b.Min[1])
 		}
-		list = append(list, feature(p, o, nil))
+		features[i] = feature(p, o)
 	}
-	return append(appendList(append(dst, `{"type":"FeatureCollection","features":`...), list), '}')
+	return object{"type": "FeatureCollection", "features": features}
 }
 
 // Nominatim says what answers of Nominatim's API contain.
@@ -171,102 +131,82 @@ var NominatimFormats = []string{"jsonv2", "json", "geojson", "geocodejson"}
 
 const osmLicence = "Data © OpenStreetMap contributors, ODbL 1.0. http://osm.org/copyright"
 
-// NominatimID is the place_id of a place: the same for an object in every answer.
-func NominatimID(p *geocoding.Place) int64 {
-	kind, id := osmObject(p)
-	return id<<2 | map[string]int64{"node": 1, "way": 2, "relation": 3}[kind]
+// One returns the JSON of the first of places.
+func (n *Nominatim) One(places []geocoding.Place) any {
+	if len(places) == 0 {
+		return object{"error": "Unable to geocode"}
+	}
+	list := n.List(places[:1])
+	if one, ok := list.([]object); ok {
+		return one[0]
+	}
+	return list
 }
 
-// Append appends places, or if single the first one.
-func (n *Nominatim) Append(dst []byte, places []geocoding.Place, single bool) []byte {
-	if single && len(places) == 0 {
-		return append(dst, `{"error":"Unable to geocode"}`...)
-	}
-	var list []object
+// List returns the JSON of places.
+func (n *Nominatim) List(places []geocoding.Place) any {
+	list := make([]object, len(places))
 	for i := range places {
-		list = append(list, n.place(&places[i]))
+		list[i] = n.place(&places[i])
 	}
-	switch {
-	case n.Format == "geojson":
-		dst = append(dst, `{"type":"FeatureCollection","licence":"`+osmLicence+`","features":`...)
-	case n.Format == "geocodejson":
-		dst = append(dst, `{"type":"FeatureCollection","geocoding":{"version":"0.1.0","attribution":"`+osmLicence+
-			`","licence":"ODbL"},"features":`...)
-	case single:
-		return append(append(dst, list[0]...), '}')
-	default:
-		return appendList(dst, list)
+	switch n.Format {
+	case "geojson":
+		return object{"type": "FeatureCollection", "licence": osmLicence, "features": list}
+	case "geocodejson":
+		return object{"type": "FeatureCollection", "features": list,
+			"geocoding": object{"version": "0.1.0", "attribution": osmLicence, "licence": "ODbL"}}
 	}
-	return append(appendList(dst, list), '}')
+	return list
 }
 
 // place returns an element of an answer.
-func (n *Nominatim) place(p *geocoding.Place) (o object) {
+func (n *Nominatim) place(p *geocoding.Place) object {
 	kind, id := osmObject(p)
-	layer := PeerLayer(p.Category, p.Type, p.Layer)
-	simple := n.Format == "json" || n.Format == "jsonv2"
-	b := p.Bound
-	if b.Min == b.Max { // of a node
-		half := halves[p.Layer]
-		b = orb.Bound{Min: orb.Point{b.Min[0] - half, b.Min[1] - half}, Max: orb.Point{b.Max[0] + half, b.Max[1] + half}}
-	}
-	text := func(degrees float64) string { return strconv.FormatFloat(degrees, 'f', coordinateDecimals, 64) }
-	o.set("place_id", NominatimID(p))
-	if simple {
-		o.set("licence", osmLicence)
-	}
-	o.set("osm_type", kind)
-	o.set("osm_id", id)
+	layer, code := PeerLayer(p.Category, p.Type, p.Layer), strings.ToLower(alpha2(p))
+	// The place_id is the same for an object in every answer.
+	o := object{"place_id": id<<2 | int64(1+strings.IndexByte("nwr", kind[0])), "osm_type": kind, "osm_id": id}
 	if n.Format == "geocodejson" {
-		o.set("osm_key", p.Category)
-		o.set("osm_value", p.Type)
-		o.set("type", LayerNames[layer])
-		o.set("label", p.DisplayName)
-		o.set("name", ownName(p))
+		o.set("osm_key", p.Category, "osm_value", p.Type, "type", LayerNames[layer], "label", p.DisplayName,
+			"name", ownName(p))
 		if n.Address {
 			o.setAddress(p, &geocodeFields)
-			o.set("country_code", strings.ToLower(alpha2(p)))
+			o.set("country_code", code)
 		}
-		var properties object
-		properties.set("geocoding", o)
-		return feature(p, properties, nil)
+		return feature(p, object{"geocoding": o})
 	}
-	class := "category"
-	if simple {
-		o.set("lat", text(p.Location[1]))
-		o.set("lon", text(p.Location[0]))
-		if n.Format == "json" {
-			class = "class"
-		}
-	}
-	o.set(class, p.Category)
-	o.set("type", p.Type)
-	o.set("place_rank", ranks[layer])
-	o.set("importance", p.Importance)
-	o.set("addresstype", addressType(p))
-	o.set("name", jsontext.Value(appendString(nil, ownName(p)))) // also if it is empty
-	o.set("display_name", p.DisplayName)
+	o.set("type", p.Type, "place_rank", ranks[layer], "importance", p.Importance, "addresstype", addressType(p),
+		"display_name", p.DisplayName)
+	o["name"] = ownName(p) // also if it is empty
 	if n.Address {
-		var address object
+		address := object{}
 		if p.Layer != geocoding.LayerHouse {
 			address.set(addressType(p), ownName(p))
 		}
 		address.setAddress(p, &nominatimFields)
-		address.set("country_code", strings.ToLower(alpha2(p)))
-		o.set("address", address)
+		o["address"] = address.set("country_code", code)
 	}
 	if n.Extras {
-		o.set("extratags", jsontext.Value("null"))
+		o["extratags"] = nil
 	}
 	if n.Names {
-		o.set("namedetails", map[string]string{"name": ownName(p)})
+		o["namedetails"] = object{"name": ownName(p)}
 	}
-	if !simple {
-		return feature(p, o, rounded(b.Min[0], b.Min[1], b.Max[0], b.Max[1]))
+	b := p.Bound
+	if b.Min == b.Max { // of a node
+		b = b.Pad(halves[p.Layer])
 	}
-	o.set("boundingbox", []string{text(b.Min[1]), text(b.Max[1]), text(b.Min[0]), text(b.Max[0])})
+	if n.Format == "geojson" {
+		o["category"] = p.Category
+		f := feature(p, o)
+		f["bbox"] = rounded(b.Min[0], b.Min[1], b.Max[0], b.Max[1])
+		return f
+	}
+	text := func(degrees float64) string { return strconv.FormatFloat(degrees, 'f', coordinateDecimals, 64) }
+	class := map[string]string{"json": "class", "jsonv2": "category"}[n.Format]
+	o.set("licence", osmLicence, "lat", text(p.Location[1]), "lon", text(p.Location[0]), class, p.Category,
+		"boundingbox", []string{text(b.Min[1]), text(b.Max[1]), text(b.Min[0]), text(b.Max[0])})
 	if p.Shape != nil {
-		o.set("geojson", geometry(p))
+		o["geojson"] = geometry(p)
 	}
 	return o
 }

@@ -25,7 +25,8 @@ func fieldsOf(c *comments, typ reflect.Type, path string) (fields []field, err e
 	if typ.Kind() != reflect.Struct {
 		return nil, nil
 	}
-	t, err := c.typeNamed(typ.PkgPath(), typ.Name())
+	name, _, _ := strings.Cut(typ.Name(), "[") // without type arguments
+	t, err := c.typeNamed(typ.PkgPath(), name)
 	if err != nil {
 		return nil, err
 	}
