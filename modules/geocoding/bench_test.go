@@ -1,10 +1,14 @@
 package geocoding_test
 
 import (
+	"bufio"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -78,32 +82,10 @@ func BenchmarkBesideRespond(b *testing.B) {
 	}
 }
 
-// BenchmarkSearch measures half-typed searches in Delaware with proximity through the server behind maps_auth, over
-// loopback HTTP with keep-alive. "cpu-µs/op" is the processor time of the process for one, with that of its garbage
-// collection and of the client, which does little; "queries/s" is what two cores can answer at that.
+// BenchmarkSearch measures half-typed searches in Delaware with proximity, as serverTime does. Run it with
+//
+//	go test -run '^$' -bench 'Search|Typing' -benchtime 30x ./modules/geocoding
 func BenchmarkSearch(b *testing.B) {
-	path := filepath.Join(b.TempDir(), "delaware.region")
-	if _, err := compiler.Build(b.Context(), compiler.Options{Inputs: []string{testkit.Extract(b, testkit.Delaware)},
-		Output: path, NoMap: true, NoRoutes: true}); err != nil {
-		b.Fatal(err)
-	}
-	s := modulestest.Start(b, modulestest.Config{
-		Maps: "region delaware " + path, Level: "INFO", NoAccessLog: true,
-		Site: `
-			handle /v2/search/* {
-				maps_auth GEOCODING
-				maps_geocode {
-					geocoder local delaware
-				}
-			}
-			handle /api/v1/external/* {
-				maps_tokens
-			}
-			handle /api/v1/service-accounts* {
-				maps_accounts
-			}`,
-	})
-	_, token := s.Token("acme", "GEOCODING")
 	var targets []string
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, f := range placestest.Read(b, testkit.Delaware).Features {
@@ -114,40 +96,38 @@ func BenchmarkSearch(b *testing.B) {
 		last := []rune(words[len(words)-1])
 		words[len(words)-1] = string(last[:min(len(last), max(3, len(last)/2))])
 		at := f.Geometry.Bound().Center()
-		targets = append(targets, fmt.Sprintf("/v2/search/geocode?query=%s&autocomplete=true&proximity=%f,%f",
+		targets = append(targets, fmt.Sprintf("%s?query=%s&autocomplete=true&proximity=%f,%f", searchPath,
 			url.QueryEscape(strings.Join(words, " ")), at[1]+r.Float64()/30, at[0]+r.Float64()/30))
 	}
 	r.Shuffle(len(targets), func(i, j int) { targets[i], targets[j] = targets[j], targets[i] })
-	targets = targets[:min(len(targets), 5000)]
-	if body := s.Do(http.MethodGet, targets[0], token, "").Body; !strings.Contains(body, `"location"`) {
-		b.Fatalf("%s finds nothing: %s", targets[0], body)
-	}
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	host := strings.TrimPrefix(s.URL, "http://")
-	client := modulestest.DialTo(b, host)
-	for _, target := range targets {
-		client.Add(fmt.Appendf(nil, "GET %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n", target, host, token))
-	}
-	client.Run(len(targets))
-	began := testkit.ProcessorTime()
-	for b.Loop() {
-		client.Run(1)
-	}
-	each := (testkit.ProcessorTime() - began).Seconds() / float64(b.N)
-	b.ReportMetric(each*1e6, "cpu-µs/op")
-	b.ReportMetric(2/each, "queries/s")
+	s, token := searchDelaware(b)
+	serverTime(b, s, token, 1, targets[:min(len(targets), 5000)])
 }
 
-// BenchmarkTyping measures searches in Delaware while a name is being typed, through the server behind maps_auth, over
-// loopback HTTP with keep-alive, by 8 clients: "req/s", which includes the clients, and "cpu-us/op", the processor time
-// of the process, clients included.
+// BenchmarkTyping measures searches in Delaware while a name is being typed by 8 clients, as serverTime does.
 func BenchmarkTyping(b *testing.B) {
+	s, token := searchDelaware(b)
+	for _, more := range []string{"", "&proximity=39.158,-75.524"} {
+		var targets []string
+		for _, name := range []string{"Delaware State Capitol", "Loockerman Street Dover", "Wilmington", "Newark", "Rehoboth Beach",
+			"Christiana Mall", "Kirkwood Highway", "Walgreens Smyrna", "Dover Air Force Base", "414 Main Street Newark"} {
+			for end := 3; end <= len(name); end++ {
+				targets = append(targets, searchPath+"?query="+url.QueryEscape(name[:end])+more)
+			}
+		}
+		b.Run("more="+more, func(b *testing.B) { serverTime(b, s, token, 8, targets) })
+	}
+}
+
+// searchDelaware starts a server that searches Delaware behind maps_auth, and returns a token for it.
+func searchDelaware(b *testing.B) (s *modulestest.Server, token string) {
+	b.Helper()
 	path := filepath.Join(b.TempDir(), "delaware.region")
-	if _, err := compiler.Build(b.Context(),
-		compiler.Options{Inputs: []string{testkit.Extract(b, testkit.Delaware)}, Output: path, NoMap: true}); err != nil {
+	if _, err := compiler.Build(b.Context(), compiler.Options{Inputs: []string{testkit.Extract(b, testkit.Delaware)},
+		Output: path, NoMap: true, NoRoutes: true}); err != nil {
 		b.Fatal(err)
 	}
-	s := modulestest.Start(b, modulestest.Config{
+	s = modulestest.Start(b, modulestest.Config{
 		Maps: "region delaware " + path, Level: "INFO", NoAccessLog: true,
 		Site: `
 			handle /v2/search/* {
@@ -163,38 +143,105 @@ func BenchmarkTyping(b *testing.B) {
 				maps_accounts
 			}`,
 	})
-	_, token := s.Token("acme", "GEOCODING")
-	var queries []string
-	for _, name := range []string{"Delaware State Capitol", "Loockerman Street Dover", "Wilmington", "Newark", "Rehoboth Beach",
-		"Christiana Mall", "Kirkwood Highway", "Walgreens Smyrna", "Dover Air Force Base", "414 Main Street Newark"} {
-		for end := 3; end <= len(name); end++ {
-			queries = append(queries, url.QueryEscape(name[:end]))
+	_, token = s.Token("acme", "GEOCODING")
+	if body := s.Do(http.MethodGet, searchPath+"?query=Wilming", token, "").Body; !strings.Contains(body, `"location"`) {
+		b.Fatalf("the server finds nothing: %s", body)
+	}
+	return s, token
+}
+
+// serverTime measures requests over loopback HTTP with keep-alive on one core, by clients in a process of their own:
+// "cpu-µs/request" is the processor time of the server's process for one, with garbage collection and system calls, the
+// median of rounds of 1000 requests, and "requests/s" what two cores can answer at that.
+func serverTime(b *testing.B, s *modulestest.Server, token string, clients int, targets []string) {
+	b.Helper()
+	host := strings.TrimPrefix(s.URL, "http://")
+	load := load{Address: host, Clients: clients}
+	for _, target := range targets {
+		load.Requests = append(load.Requests,
+			fmt.Appendf(nil, "GET %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n", target, host, token))
+	}
+	child := exec.Command(os.Args[0], "-test.run=^$", "-test.bench=^BenchmarkClient$", "-test.benchtime=1x")
+	child.Env = append(os.Environ(), isClient+"=1", "GOMAXPROCS=1")
+	child.Stderr = os.Stderr
+	in, err := child.StdinPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	out, err := child.StdoutPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		b.Fatal(err)
+	}
+	defer func() {
+		in.Close()
+		if err := child.Wait(); err != nil {
+			b.Error(err)
+		}
+	}()
+	send, lines := json.NewEncoder(in), bufio.NewScanner(out)
+	run := func(requests int) {
+		if err := send.Encode(requests / clients); err != nil {
+			b.Fatal(err)
+		}
+		for lines.Scan() {
+			if strings.HasSuffix(lines.Text(), "done") {
+				return
+			}
+		}
+		b.Fatal("the clients have failed")
+	}
+	if err := send.Encode(load); err != nil {
+		b.Fatal(err)
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	const round = 1000
+	run(max(len(targets)*clients, round))
+	var each []float64
+	for b.Loop() {
+		began := testkit.ProcessorTime()
+		run(round)
+		each = append(each, (testkit.ProcessorTime()-began).Seconds()/round)
+	}
+	slices.Sort(each)
+	b.ReportMetric(each[len(each)/2]*1e6, "cpu-µs/request")
+	b.ReportMetric(2/each[len(each)/2], "requests/s")
+	b.ReportMetric(0, "ns/op")
+}
+
+// load is what the clients of serverTime send, each beginning with another request.
+type load struct {
+	Address  string
+	Clients  int
+	Requests [][]byte
+}
+
+const isClient = "SEARCH_BENCHMARK_CLIENT"
+
+// BenchmarkClient is the clients of serverTime: it reads a load, then again and again how many requests each sends.
+func BenchmarkClient(b *testing.B) {
+	if os.Getenv(isClient) == "" {
+		b.Skip("a part of the other benchmarks")
+	}
+	var l load
+	receive := json.NewDecoder(os.Stdin)
+	if err := receive.Decode(&l); err != nil {
+		b.Fatal(err)
+	}
+	clients := make([]*modulestest.Client, l.Clients)
+	for i := range clients {
+		clients[i] = modulestest.DialTo(b, l.Address)
+		for k := range l.Requests {
+			clients[i].Add(l.Requests[(k+i*len(l.Requests)/l.Clients)%len(l.Requests)])
 		}
 	}
-	for _, more := range []string{"", "&proximity=39.158,-75.524"} {
-		b.Run("more="+more, func(b *testing.B) {
-			var clients [8]*modulestest.Client
-			for i := range clients {
-				clients[i] = modulestest.DialTo(b, strings.TrimPrefix(s.URL, "http://"))
-				for k := range queries { // each begins with another one
-					query := queries[(k+i*len(queries)/len(clients))%len(queries)]
-					clients[i].Add(fmt.Appendf(nil, "GET %s?query=%s%s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n",
-						searchPath, query, more, strings.TrimPrefix(s.URL, "http://"), token))
-				}
-				clients[i].Run(len(queries))
-			}
-			began, n := testkit.ProcessorTime(), 0
-			for b.Loop() {
-				var group sync.WaitGroup
-				for _, c := range clients {
-					group.Go(func() { c.Run(100) })
-				}
-				group.Wait()
-				n += 100 * len(clients)
-			}
-			b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "req/s")
-			b.ReportMetric(float64((testkit.ProcessorTime()-began).Microseconds())/float64(n), "cpu-us/op")
-			b.ReportMetric(0, "ns/op")
-		})
+	for requests := 0; receive.Decode(&requests) == nil; fmt.Println("done") {
+		var group sync.WaitGroup
+		for _, c := range clients {
+			group.Go(func() { c.Run(requests) })
+		}
+		group.Wait()
 	}
 }
