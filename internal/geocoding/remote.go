@@ -203,8 +203,7 @@ func (f *remote) general() bool {
 		return true
 	}
 	return !slices.ContainsFunc(f.kinds, func(k placefile.Kind) bool {
-		return k.Key == "boundary" || k.Key == "place" &&
-			k.Value != "house"
+		return k.Key == "boundary" || k.Key == "place" && k.Value != "house"
 	})
 }
 

@@ -16,8 +16,8 @@ func init() { subcommands = append(subcommands, newSearchCmd) }
 
 func newSearchCmd() *cobra.Command {
 	var (
+		q               = geocoding.Query{Autocomplete: true}
 		near, language  string
-		limit           int
 		asJSON, explain bool
 	)
 	cmd := &cobra.Command{
@@ -33,9 +33,9 @@ file, as the server would, and prints them best first, with their positions.`,
 			if len(args) < 2 {
 				return usagef("a region file and a query are needed")
 			}
-			q := &geocoding.Query{Text: strings.Join(args[1:], " "), Limit: limit, Autocomplete: true}
-			if limit < 1 || limit > geocoding.MaxLimit {
-				return usagef("--limit: %d is not a whole number from 1 to %d", limit, geocoding.MaxLimit)
+			q.Text = strings.Join(args[1:], " ")
+			if q.Limit < 1 || q.Limit > geocoding.MaxLimit {
+				return usagef("--limit: %d is not a whole number from 1 to %d", q.Limit, geocoding.MaxLimit)
 			}
 			if near != "" {
 				at, err := parsePosition(near)
@@ -47,21 +47,29 @@ file, as the server would, and prints them best first, with their positions.`,
 			if q.Languages, err = geocoding.ParseLanguages(language); err != nil {
 				return usagef("--language: %w", err)
 			}
-			result, err := findPlaces(cmd, args[0], q)
+			result, err := findPlaces(cmd, args[0], &q)
 			if err != nil {
 				return interrupted(err)
 			}
 			out := cmd.OutOrStdout()
 			if asJSON {
-				_, err = out.Write(append(answer.AppendSearch(nil, q, result, explain), '\n'))
+				_, err = out.Write(append(answer.AppendSearch(nil, &q, result, explain), '\n'))
 				return err
 			}
-			_, err = fmt.Fprint(out, describePlaces(result, explain))
-			return err
+			for i := range result.Places {
+				p := &result.Places[i]
+				if explain {
+					fmt.Fprintf(out, "%.3f (text %.3f, importance %.3f, proximity %.3f)  ", p.Score.Total, p.Score.Text,
+						p.Score.Importance, p.Score.Proximity)
+				}
+				fmt.Fprintf(out, "%.5f,%.5f  %s  (%s=%s)\n", p.Location.Lat(), p.Location.Lon(), p.DisplayName, p.Category,
+					p.Type)
+			}
+			return nil
 		},
 	}
 	cmd.Flags().StringVar(&near, "near", "", "A position to prefer results near, as latitude,longitude")
-	cmd.Flags().IntVar(&limit, "limit", 5, "Largest number of results, 1 to 50")
+	cmd.Flags().IntVar(&q.Limit, "limit", 5, "Largest number of results, 1 to 50")
 	cmd.Flags().StringVar(&language, "language", "", "Languages of names, as in Accept-Language")
 	cmd.Flags().BoolVar(&explain, "explain", false, "Print the parts of each score")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "Print the JSON of /v2/search/geocode")
@@ -88,18 +96,4 @@ func findPlaces(cmd *cobra.Command, path string, q *geocoding.Query) (*geocoding
 		return nil, fmt.Errorf("%s has no search index; build it again without --no-search", path)
 	}
 	return index.Search(ctx, q)
-}
-
-// describePlaces returns places as lines of text, each with its position, category and name.
-func describePlaces(r *geocoding.Result, explain bool) string {
-	var b strings.Builder
-	for i := range r.Places {
-		p := &r.Places[i]
-		if explain {
-			fmt.Fprintf(&b, "%.3f (text %.3f, importance %.3f, proximity %.3f)  ", p.Score.Total, p.Score.Text,
-				p.Score.Importance, p.Score.Proximity)
-		}
-		fmt.Fprintf(&b, "%.5f,%.5f  %s  (%s=%s)\n", p.Location.Lat(), p.Location.Lon(), p.DisplayName, p.Category, p.Type)
-	}
-	return b.String()
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/mapsedge/caddy-maps/internal/access/account"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
+	"github.com/mapsedge/caddy-maps/internal/web/answer"
 	"github.com/mapsedge/caddy-maps/internal/web/apierror"
 	"github.com/mapsedge/caddy-maps/internal/web/request"
 	"github.com/mapsedge/caddy-maps/modules/app"
@@ -151,6 +152,13 @@ func refuse(w http.ResponseWriter, r *http.Request, known bool) bool {
 // observe measures a lookup that began at a time.
 func (c *common[G]) observe(start time.Time) {
 	c.app.Metrics().Lookups.Observe(time.Since(start).Seconds())
+}
+
+// fail answers with an error.
+func (c *common[G]) fail(w http.ResponseWriter, err error) {
+	if answer.WriteFailure(w, apierror.Platform, err) {
+		c.logger.Error("geocoding failed", zap.Error(err))
+	}
 }
 
 // find asks one geocoder after the other, until one finds something.

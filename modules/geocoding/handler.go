@@ -17,13 +17,11 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"github.com/paulmach/orb"
-	"go.uber.org/zap"
 
 	"github.com/mapsedge/caddy-maps/internal/access/account"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/regions"
 	"github.com/mapsedge/caddy-maps/internal/web/answer"
-	"github.com/mapsedge/caddy-maps/internal/web/apierror"
 	"github.com/mapsedge/caddy-maps/modules/app"
 	"github.com/mapsedge/caddy-maps/modules/options"
 )
@@ -161,12 +159,6 @@ func choose[G geocoding.Geocoder](geocoders []G, p orb.Point) G {
 		return geocoders[best]
 	}
 	return geocoders[last]
-}
-
-func (h *Handler) fail(w http.ResponseWriter, err error) {
-	if answer.WriteFailure(w, apierror.Platform, err) {
-		h.logger.Error("reverse geocoding failed", zap.Error(err))
-	}
 }
 
 // UnmarshalCaddyfile reads the directive:

@@ -17,14 +17,12 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/paulmach/orb"
-	"go.uber.org/zap"
 
 	"github.com/mapsedge/caddy-maps/internal/access/account"
 	"github.com/mapsedge/caddy-maps/internal/base/text"
 	"github.com/mapsedge/caddy-maps/internal/geo/country"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
 	"github.com/mapsedge/caddy-maps/internal/web/answer"
-	"github.com/mapsedge/caddy-maps/internal/web/apierror"
 	"github.com/mapsedge/caddy-maps/internal/web/request"
 	"github.com/mapsedge/caddy-maps/modules/app"
 	"github.com/mapsedge/caddy-maps/modules/options"
@@ -136,9 +134,7 @@ func (p *Peer) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Han
 	if wrong, ok := errors.AsType[peerError](c.err); ok {
 		request.WriteJSON(w, http.StatusBadRequest, p.api.refusal(string(wrong)))
 	} else if c.err != nil {
-		if answer.WriteFailure(w, apierror.Platform, c.err) {
-			p.logger.Error("geocoding failed", zap.Error(c.err))
-		}
+		p.common.fail(w, c.err)
 	} else if text, ok := body.(string); ok {
 		answer.Write(w, "text/plain; charset=utf-8", []byte(text))
 	} else {

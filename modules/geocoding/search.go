@@ -8,7 +8,6 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
-	"go.uber.org/zap"
 
 	"github.com/mapsedge/caddy-maps/internal/access/account"
 	"github.com/mapsedge/caddy-maps/internal/geocoding"
@@ -84,6 +83,9 @@ func (s *Search) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.H
 	}
 	q.Into = &mine.result
 	result, err := find(r.Context(), &s.common, q)
+	if errors.Is(err, geocoding.ErrWork) {
+		err = apierror.FailedValidation("query: " + err.Error())
+	}
 	if err != nil {
 		s.fail(w, err)
 		return nil
@@ -97,15 +99,6 @@ func (s *Search) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.H
 	}
 	answer.Write(w, answer.JSON, buf.Bytes)
 	return nil
-}
-
-func (s *Search) fail(w http.ResponseWriter, err error) {
-	if errors.Is(err, geocoding.ErrWork) {
-		err = apierror.FailedValidation("query: " + err.Error())
-	}
-	if answer.WriteFailure(w, apierror.Platform, err) {
-		s.logger.Error("a search failed", zap.Error(err))
-	}
 }
 
 // UnmarshalCaddyfile reads the directive:
