@@ -32,6 +32,9 @@ const block = 2048
 
 // collect reads all features.
 func (b *builder) collect(ctx context.Context) error {
+	if err := b.countCities(); err != nil {
+		return err
+	}
 	return pipeline.Ranges(ctx, len(b.importance), block, func(from, to int) (found []place, err error) {
 		defer region.Recover(&err, region.FaultsPanic())
 		for n := from; n < to; n++ {
@@ -215,7 +218,11 @@ func (b *builder) context(p *place, layer geocoding.Layer) (uint32, error) {
 			note(b.textEntity(string(area.own)))
 		}
 	}
-	for _, text := range [...]string{a.Country.Name, a.Country.Alpha2, a.Country.Code} {
+	city := ""
+	if a.City == 0 && (layer == geocoding.LayerOther || layer > geocoding.LayerCity) {
+		city = b.cityAt(p.at)
+	}
+	for _, text := range [...]string{city, a.Country.Name, a.Country.Alpha2, a.Country.Code} {
 		if text != "" {
 			note(b.textEntity(text))
 		}

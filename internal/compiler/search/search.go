@@ -44,7 +44,8 @@ type builder struct {
 	categories map[string]uint8        // by key=value: index + 1
 	used       [math.MaxUint8 + 1]bool // categories of some document
 
-	postcodes map[uint32]*postcode // by entity
+	postcodes map[uint32]*postcode      // by entity
+	cities    map[square]map[string]int // how many addresses in a square name a city
 
 	documents *scratch.Array[document]
 	lines     *scratch.Sorter[line]
@@ -109,6 +110,7 @@ func newBuilder(dir *scratch.Dir, places *geocoding.Index, importance []uint8) (
 	b := &builder{
 		dir: dir, places: places, importance: importance, byFeature: map[uint32]entity{}, byText: map[string]uint32{},
 		categories: map[string]uint8{}, postcodes: map[uint32]*postcode{},
+		cities:    map[square]map[string]int{},
 		pairs:     scratch.NewArray[pair](dir, "search-pairs"),
 		documents: scratch.NewArray[document](dir, "search-documents"),
 		lines:     scratch.NewSorter(dir, "search-lines", dir.SortMemory(), compareLines),

@@ -27,6 +27,13 @@ func (b *builder) addLine(p *place, d *document, names []uint32) error {
 	if place == 0 {
 		place = uint64(p.around.County) // farther ways do not become parts of one street
 	}
+	if city := b.cityAt(p.at); p.around.City == 0 && city != "" {
+		entity, err := b.textEntity(city)
+		if err != nil {
+			return err
+		}
+		place = 1<<32 | uint64(entity)
+	}
 	l := line{document: *d, place: place, names: uint64(b.lists.Len())}
 	return cmp.Or(b.lists.Append(appendNames(nil, names)...), b.lines.Add(l))
 }
