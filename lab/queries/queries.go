@@ -48,7 +48,7 @@ type Query struct {
 	target *object
 	want   []*object // each is as good
 	city   string    // that is asked for
-	rest   []*object // of the whole street: as good if it is said to be in the city
+	rest   []*object // other parts of the street, accepted if their address names the city
 }
 
 // Expected describes the answer.
