@@ -300,8 +300,8 @@ func (s *searcher) contextOf(context uint32, category uint8) *qualities {
 	return &entry.q
 }
 
-// contextBytes is the most that a context takes: it has at most 16 entities.
-const contextBytes = 3 + 17*5
+// contextBytes is the most that a context takes: a country and at most 17 entities, see the compiler.
+const contextBytes = 3 + 18*5
 
 // cached is the qualities of a context in a query.
 type cached struct {
